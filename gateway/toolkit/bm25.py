@@ -20,11 +20,12 @@ MAX_WEIGHT = K + 1
 """The weight of a term that a text repeats without end."""
 
 
-def text_weights(counts: Mapping[str, int], average: float) -> Sparse:
+def text_weights(counts: Mapping[str, float], average: float) -> Sparse:
     """The weights of a text's terms.
 
     Args:
-        counts: how often each term is there (``Counter(terms(text))``).
+        counts: how often each term is there (``Counter(terms(text))``); what stands in a field that
+            weighs more counts as often as that says (BM25F, in its simple form).
         average: how many terms a text of this kind has, about. Take a constant, so that no weight
             depends on what else there is.
     """
@@ -33,10 +34,16 @@ def text_weights(counts: Mapping[str, int], average: float) -> Sparse:
     return Sparse(tuple(weights), tuple(weights.values()))
 
 
-def query_weights(terms: Iterable[str]) -> Sparse:
-    """The terms of a question, each once and all alike."""
-    ids = tuple(dict.fromkeys(map(term_id, terms)))
-    return Sparse(ids, (1.0,) * len(ids))
+def query_weights(terms: Iterable[str], more: Mapping[str, float] | None = None) -> Sparse:
+    """The terms of a question, each once and all alike.
+
+    Args:
+        terms: what was asked.
+        more: terms that were not asked, and how much each counts beside those.
+    """
+    weights = {term_id(term): weight for term, weight in (more or {}).items()}
+    weights |= dict.fromkeys(map(term_id, terms), 1.0)
+    return Sparse(tuple(weights), tuple(weights.values()))
 
 
 def term_id(term: str) -> int:

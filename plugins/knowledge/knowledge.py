@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gateway.contract import Host, Tier, ToolFailed
 from plugins.knowledge import overview
+from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.lexicon import Lexicon
+from plugins.knowledge.links import Links
+from plugins.knowledge.listing import ListFilters, Order, listed
 from plugins.knowledge.notes.content import ContentType, matching
 from plugins.knowledge.notes.documents import Document, Entry
-from plugins.knowledge.results import EntryList, Groups, Releases
+from plugins.knowledge.permalinks import Permalinks
+from plugins.knowledge.related import Neighbours
+from plugins.knowledge.results import (
+    DocumentList,
+    EntryList,
+    Groups,
+    Related,
+    Releases,
+    SectionOf,
+)
 from plugins.knowledge.retrieval.filters import Filters
 from plugins.knowledge.retrieval.index import Index
+from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.search import Search
+from plugins.knowledge.sections import called, sections
 from plugins.knowledge.store import Store
 
+_MAX_NAMED = 30
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -32,6 +47,8 @@ class Knowledge:
         index: what the sync fills and search reads.
         search: answers questions.
         lexicon: defines terms.
+        neighbours: finds what is related to a document.
+        permalinks: where documents stand.
     """
 
     portal: str
@@ -40,21 +57,29 @@ class Knowledge:
     index: Index
     search: Search = field(repr=False)
     lexicon: Lexicon = field(repr=False)
+    neighbours: Neighbours = field(repr=False)
+    permalinks: Permalinks = field(repr=False)
 
     @classmethod
-    async def open(cls, host: Host, store: Store, namespace: str) -> Knowledge:
+    async def open(
+        cls, host: Host, store: Store, namespace: str, sources: Sequence[SourceConfig] = ()
+    ) -> Knowledge:
         """Bring the plugin's tables up to date and open the index.
 
         Args:
             host: the services.
             store: the catalogue, shared with the sync.
             namespace: the community's part of the resource URIs.
+            sources: where the notes come from, for their permalinks.
         """
         await host.database.migrate(MIGRATIONS)
         index = await Index.open(host)
         names = Names(store)
-        search = Search(host, store, index, names)
-        return cls(host.portal, namespace, store, index, search, Lexicon(store, names))
+        permalinks = Permalinks(namespace, sources)
+        search = Search(host, store, index, names, permalinks)
+        neighbours = Neighbours(store, Links(store, names), search, permalinks)
+        lexicon = Lexicon(store, names)
+        return cls(host.portal, namespace, store, index, search, lexicon, neighbours, permalinks)
 
     def set_unfinished(self, unfinished: Callable[[], str]) -> None:
         """Have answers say what is not known yet.
@@ -83,6 +108,44 @@ class Knowledge:
         elsewhere = [str(one) for one in ContentType if self.store.entry(f"{one}/{id}", up_to)]
         hint = f" There is one of type {' and of type '.join(elsewhere)}." if elsewhere else ""
         raise ToolFailed("not_found", f"Document not found.{hint}", {"contentTypes": elsewhere})
+
+    async def section(
+        self, content_type: ContentType, id: str, section: str, up_to: Tier
+    ) -> SectionOf:
+        """One section of a document, found by its heading.
+
+        Raises:
+            ToolFailed: ``not_found``, with the headings that there are; and as :meth:`document`.
+        """
+        document = await self.document(content_type, id, up_to)
+        found = sections(document.content)
+        if (one := called(found, section)) is None:
+            there = [" > ".join(each.trail) for each in found]
+            hint = f" There are: {'; '.join(there[:_MAX_NAMED])}." if there else " It has none."
+            raise ToolFailed("not_found", f"Section not found.{hint}", {"sections": there})
+        return SectionOf(
+            title=one_line(document.title),
+            section=list(one.trail),
+            content=one.text,
+            path=document.path,
+            commit=document.commit_sha or None,
+            permalink=self.permalinks.of(document, one.trail),
+        )
+
+    async def related(self, content_type: ContentType, id: str, up_to: Tier) -> Related:
+        """What is related to a document.
+
+        Raises:
+            ToolFailed: as :meth:`document`.
+        """
+        return await self.neighbours.of(await self.document(content_type, id, up_to), up_to)
+
+    def listed(
+        self, filters: ListFilters, order: Order, offset: int, limit: int, up_to: Tier
+    ) -> DocumentList:
+        """A page of documents, with counts of what one can narrow to."""
+        page, note = (offset, limit), self.search.unfinished()
+        return listed(self.store, self.permalinks, filters, order, page, up_to, note)
 
     def entry(self, content_type: ContentType, id: str, up_to: Tier) -> Entry:
         """All of one document but its body.

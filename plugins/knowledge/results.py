@@ -24,6 +24,16 @@ class Result(BaseModel):
     )
 
 
+class QuotedPassage(Result):
+    """A further passage of a document that answers."""
+
+    text: str = Field(description="At most 500 characters of it.")
+    section: Maybe[list[str]] = Field(
+        default=None, description="The headings it stands under, the outermost first."
+    )
+    permalink: str = Field(description="Where it stands; cite it.")
+
+
 class SearchResult(Result):
     """A document that answers a search."""
 
@@ -32,12 +42,21 @@ class SearchResult(Result):
     id: str
     description: Maybe[str] = None
     passage: Maybe[str] = Field(
-        default=None, description="The part that answers best, at most 500 characters."
+        default=None, description="The part that answers best, whole: at most 900 characters."
+    )
+    section: Maybe[list[str]] = Field(
+        default=None,
+        description="The headings above it, the outermost first; `get_section` takes the last.",
+    )
+    passages: Maybe[list[QuotedPassage]] = Field(
+        default=None, description="Further parts that answer nearly as well, where there are any."
     )
     group: Maybe[str] = None
     status: Maybe[str] = None
     tags: Maybe[list[str]] = None
     path: str = Field(description="The note's file in its source.")
+    commit: Maybe[str] = Field(default=None, description="The commit that the note was read at.")
+    permalink: str = Field(description="Where the passage, or else the document, stands; cite it.")
     date: datetime
     synced_at: datetime = Field(description="When its last change was taken in here.")
     score: float = Field(description="0 to 1; 1 where the query is the document's name.")
@@ -55,6 +74,65 @@ class SearchResults(Result):
         description="hybrid: by meaning and words; keyword: by words alone, without a model."
     )
     note: Maybe[str] = Field(default=None, description="What to know about these results.")
+
+
+class ListedDocument(Result):
+    """A document in a list, without its body."""
+
+    title: str
+    content_type: ContentType
+    id: str
+    description: Maybe[str] = None
+    tags: Maybe[list[str]] = None
+    path: str = Field(description="The note's file in its source.")
+    commit: Maybe[str] = Field(default=None, description="The commit that the note was read at.")
+    permalink: str = Field(description="Where the document stands; cite it.")
+    date: datetime
+    synced_at: datetime = Field(description="When its last change was taken in here.")
+
+
+class FacetValue(Result):
+    """A value that a filter takes, and how many of the documents have it."""
+
+    value: str
+    documents: int
+
+
+class DocumentList(Result):
+    """A page of documents."""
+
+    documents: list[ListedDocument]
+    total: int = Field(description="How many documents pass the filters.")
+    next_offset: Maybe[int] = Field(default=None, description="Where the next page begins.")
+    facets: dict[str, list[FacetValue]] = Field(
+        description="What all that pass have, the most frequent values first, 20 at most each."
+    )
+    note: Maybe[str] = Field(default=None, description="What to know about this list.")
+
+
+class SectionOf(Result):
+    """A section of a document."""
+
+    title: str = Field(description="The document's title.")
+    section: list[str] = Field(description="The headings above it and its own.")
+    content: str = Field(description="The section in markdown, with those below it.")
+    path: str
+    commit: Maybe[str] = None
+    permalink: str = Field(description="Where the section stands; cite it.")
+
+
+class Related(Result):
+    """What stands around a document."""
+
+    links: list[ListedDocument] = Field(description="Where it leads.")
+    backlinks: list[ListedDocument] = Field(description="What leads to it.")
+    near: list[ListedDocument] = Field(
+        description="What else is about the same, the nearest first."
+    )
+    dangling: Maybe[list[str]] = Field(
+        default=None, description="Its links that lead to no document you may read, as written."
+    )
+    note: Maybe[str] = Field(default=None, description="What to know about this answer.")
 
 
 class Term(Result):

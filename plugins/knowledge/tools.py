@@ -1,4 +1,4 @@
-"""The seven tools (knowledge server specification, section 7.4). All of them only read."""
+"""The tools: the specification's seven (section 7.4) and three more. All of them only read."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ from pydantic import Field
 
 from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.listing import ListFilters, Order
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.documents import Document
-from plugins.knowledge.results import Definition, Groups, Releases, SearchResults, Terms
-from plugins.knowledge.retrieval.filters import SearchFilters
+from plugins.knowledge.results import (
+    Definition,
+    DocumentList,
+    Groups,
+    Related,
+    Releases,
+    SearchResults,
+    SectionOf,
+    Terms,
+)
+from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 
 _READ_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -74,6 +84,50 @@ def _searching(knowledge: Knowledge) -> list[Tool]:
         _tool(search_knowledge, "Search the knowledge base"),
         _tool(search_with_documents, "Search for whole documents", Tier.MEMBERS),
         _tool(get_document, "Get a document", Tier.MEMBERS),
+        *_reading(knowledge),
+    ]
+
+
+def _reading(knowledge: Knowledge) -> list[Tool]:
+    async def get_section(
+        content_type: Annotated[
+            ContentType,
+            Field(alias="contentType", description="The content type of the document."),
+        ],
+        id: str,
+        section: str,
+        *,
+        caller: Caller,
+    ) -> SectionOf:
+        """Get one section of a document, with the sections below it, where the whole is long. A
+        result's `section` names it; a heading that is not there is answered with those that are.
+
+        Args:
+            id: The id of the document.
+            section: The heading, or several from the outermost on with " > " between them.
+        """
+        return await knowledge.section(content_type, id, section, caller.tier)
+
+    async def related_documents(
+        content_type: Annotated[
+            ContentType,
+            Field(alias="contentType", description="The content type of the document."),
+        ],
+        id: str,
+        *,
+        caller: Caller,
+    ) -> Related:
+        """Get what stands around a document: where it links to, what links to it, what else is
+        about the same, and its links that lead nowhere.
+
+        Args:
+            id: The id of the document.
+        """
+        return await knowledge.related(content_type, id, caller.tier)
+
+    return [
+        _tool(get_section, "Get a section of a document", Tier.MEMBERS),
+        _tool(related_documents, "Get related documents", Tier.MEMBERS),
     ]
 
 
@@ -114,7 +168,26 @@ def _listing(knowledge: Knowledge) -> list[Tool]:
         filter of `search_knowledge` takes."""
         return knowledge.releases(caller.tier)
 
+    async def list_documents(
+        filters: ListFilters | None = None,
+        order: Order = "title",
+        offset: Annotated[int, Field(ge=0)] = 0,
+        *,
+        caller: Caller,
+    ) -> DocumentList:
+        """List documents without a question: all of a type, a tag or a group, the newest, or what
+        changed lately (`order: changed`, `changedSince`). Counts what one can narrow to.
+
+        Args:
+            filters: What to narrow the list to, and how many to list at most (`limit`).
+            order: By title; or the newest first, by date, or by when a change was taken in.
+            offset: How many documents to skip: `nextOffset` of the page before.
+        """
+        narrowed = filters or ListFilters(limit=MAX_RESULTS)
+        return knowledge.listed(narrowed, order, offset, narrowed.limit, caller.tier)
+
     return [
+        _tool(list_documents, "List documents"),
         _tool(list_groups, "List groups"),
         _tool(list_releases, "List releases"),
     ]

@@ -3,22 +3,55 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from gateway.contract import Sparse
 from gateway.toolkit.bm25 import query_weights, text_weights
+from gateway.toolkit.languages import DEFAULT
 from gateway.toolkit.words import terms
 
+W_OTHER_NAME = 0.5
+"""What a term counts that the lexicon has for one that was asked."""
 
-def document(text: str, average: float) -> Sparse:
+
+def document(text: str, average: float, language: str = DEFAULT) -> Sparse:
     """The sparse vector of a stored text.
 
     Args:
         text: the text.
         average: how many terms a text of this kind has on average.
+        language: whose stemmer is used.
     """
-    return text_weights(Counter(terms(text)), average)
+    return text_weights(Counter(terms(text, language=language)), average)
 
 
-def query(text: str) -> Sparse:
-    """The sparse vector of a question: weight one for each different term."""
-    return query_weights(terms(text))
+def fields(parts: Iterable[tuple[float, str]], average: float, language: str = DEFAULT) -> Sparse:
+    """The sparse vector of a text in fields, of which some say more than others (BM25F).
+
+    Args:
+        parts: what each field counts, and its text.
+        average: how many terms such a text has on average, as they count.
+        language: whose stemmer is used.
+    """
+    counts: Counter[str] = Counter()
+    for weight, text in parts:
+        for term in terms(text, language=language):
+            counts[term] += weight  # type: ignore[assignment]
+    return text_weights(counts, average)
+
+
+def query(
+    text: str, languages: Sequence[str] = (DEFAULT,), other_names: Iterable[str] = ()
+) -> Sparse:
+    """The sparse vector of a question: weight one for each different term.
+
+    Args:
+        text: the question.
+        languages: those of the stored texts; a word is sought as each one's stemmer has it.
+        other_names: what the lexicon also calls what was asked; it counts half.
+    """
+    asked = [term for language in languages for term in terms(text, language=language)]
+    others = [
+        term for name in other_names for one in languages for term in terms(name, language=one)
+    ]
+    return query_weights(asked, dict.fromkeys(others, W_OTHER_NAME))

@@ -7,9 +7,9 @@ import re
 from gateway.toolkit.words import terms
 
 MAX_CHARACTERS = 500
-"""The most characters of a passage that a result shows."""
+"""The most characters that a result shows of a passage beside its best."""
 
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)\s*")
+_SENTENCE = re.compile(r"[^.!?\u3002\uff01\uff1f\n]+(?:[.!?\u3002\uff01\uff1f]+|\n|$)\s*")
 
 
 def excerpt(text: str, question: str) -> str:

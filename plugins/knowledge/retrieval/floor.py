@@ -30,7 +30,13 @@ _MAX_NAMED = 3
 
 
 def fits(
-    question: str, best: float, entries: Sequence[Entry], hits: Hits, *, by_meaning: bool
+    question: str,
+    best: float,
+    entries: Sequence[Entry],
+    hits: Hits,
+    languages: Sequence[str],
+    *,
+    by_meaning: bool,
 ) -> bool:
     """Whether anything that was found answers.
 
@@ -39,12 +45,14 @@ def fits(
         best: the best score of a document, 0 to 1.
         entries: the documents that were found.
         hits: what the store found, of which these were made.
+        languages: those of the documents.
         by_meaning: whether a model compared meanings; then a low score is made up for only by a
             document that says every word of the question, such as a number or a rare name.
     """
     if best >= FLOOR:
         return True
-    share = max(_shares(question, entries, hits), default=0.0)
+    shares = (share for one in languages for share in _shares(question, entries, hits, one))
+    share = max(shares, default=0.0)
     return share == 1.0 if by_meaning else share > MIN_WORD_SHARE
 
 
@@ -60,14 +68,16 @@ def nothing_fits(entries: Iterable[Entry]) -> str:
     return f"Nothing here fits that. Nearest, though far from it: {', '.join(nearest)}."
 
 
-def _shares(question: str, entries: Sequence[Entry], hits: Hits) -> Iterable[float]:
-    """The share of the question's words that each document's title and passages hold."""
-    asked = frozenset(terms(question))
+def _shares(question: str, entries: Sequence[Entry], hits: Hits, language: str) -> Iterable[float]:
+    """The share of the question's words that each document and its passages hold."""
+    asked = frozenset(terms(question, language=language))
     if not asked:
         return
     said: defaultdict[str, set[str]] = defaultdict(set)
     for hit in (*hits.terms, *hits.passages):
-        said[hit.payload["key"]] |= asked.intersection(terms(hit.payload["text"] or ""))
+        text = " ".join((hit.payload["text"] or "", *(hit.payload.get("section") or ())))
+        said[hit.payload["key"]] |= asked.intersection(terms(text, language=language))
     for entry in entries:
-        held = said[entry.key] | asked.intersection(terms(entry.title))
+        about = " ".join((entry.title, entry.description, *entry.tags, *entry.aliases))
+        held = said[entry.key] | asked.intersection(terms(about, language=language))
         yield len(held) / len(asked)

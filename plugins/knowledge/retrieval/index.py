@@ -4,6 +4,9 @@ Batches of documents pass two stages, in order: the model, then the stores. Each
 one batch at a time, so that the next batch is cut and the last one written while the model is at
 work. What a search may see of a document changes at once: new points replace old ones under the
 same ids, and only then are the points beyond the last new one removed.
+
+Another model or layout has a collection of its own, so that nothing mixes. Until that holds every
+document, the one before it answers, by words: its vectors are another model's.
 """
 
 from __future__ import annotations
@@ -14,11 +17,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gateway.contract import Collection, Condition, Embedder, Host
+from gateway.toolkit.languages import DEFAULT, STEMMERS
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.retrieval.embeddings import Embeddings
 from plugins.knowledge.retrieval.index_contents import IndexContents
 from plugins.knowledge.retrieval.passages import fingerprint
 from plugins.knowledge.retrieval.points import LAYOUT, Prepared, points, prepare, spec
+from plugins.knowledge.retrieval.succession import Succession
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,10 +32,15 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 COLLECTION = "notes"
-FORMER_COLLECTION = "passages"
-"""The collection of versions that took no secrets out; a store keeps what was replaced for long."""
+FORMER_COLLECTIONS = ("passages", "notes")
+"""Collections of versions before layout 3; a store keeps what was replaced for long."""
 _MAX_QUEUED_BATCHES = 3
 _EMBEDDING_BATCH_SIZE = 256
+
+
+def collection_name(model: str) -> str:
+    """The name of the collection for a model, in the layout of today."""
+    return f"{COLLECTION}-{fingerprint(f'{LAYOUT}:{model}')[:12]}"
 
 
 class Index:
@@ -43,12 +53,19 @@ class Index:
         collection: the points.
         embedder: the model, or None where the portal has none; then only terms are indexed.
         kept: the vectors of texts embedded before, where there is a model.
+        succession: the collection that answers until this one is whole.
     """
 
     def __init__(
-        self, collection: Collection, embedder: Embedder | None, kept: Embeddings | None
+        self,
+        collection: Collection,
+        embedder: Embedder | None,
+        kept: Embeddings | None,
+        succession: Succession | None = None,
     ) -> None:
         self.collection = collection
+        self._succession = succession
+        self._languages: tuple[int, tuple[str, ...]] = (-1, ())
         self._embedder = embedder
         self._kept = kept
         self._model_turn = asyncio.Lock()
@@ -63,10 +80,40 @@ class Index:
         """Open the index on a plugin's services, whose tables must be up to date."""
         embedder = host.embedder
         dimensions = None if embedder is None else embedder.dimensions
-        await host.vectors.drop(FORMER_COLLECTION)
-        collection = await host.vectors.collection(COLLECTION, spec(dimensions))
+        model = embedder.model if embedder else "keyword"
+        for former in FORMER_COLLECTIONS:
+            await host.vectors.drop(former)
+        name = collection_name(model)
+        collection = await host.vectors.collection(name, spec(dimensions))
+        succession = await Succession.open(host, name, dimensions)
         kept = None if embedder is None else Embeddings(host.database, embedder.model)
-        return cls(collection, embedder, kept)
+        return cls(collection, embedder, kept, succession)
+
+    async def former(self, documents: int) -> Collection | None:
+        """The collection that answers in this one's place, by words; None where this one does.
+
+        Args:
+            documents: how many documents there are; once as many are in this one, it answers.
+        """
+        if self._succession is None or self._succession.former is None:
+            return None
+        if await self.collection.count([Condition("ordinal", at_most=0)]) >= documents:
+            await self._succession.complete()
+        return self._succession.former
+
+    async def languages(self, version: int) -> tuple[str, ...]:
+        """The languages of the documents, by whose stemmers words are sought.
+
+        Args:
+            version: of the catalogue; they are counted anew where it has changed.
+        """
+        if self._languages[0] != version:
+            counts = await asyncio.gather(
+                *(self.collection.count([Condition("language", any_of=(one,))]) for one in STEMMERS)
+            )
+            found = tuple(one for one, count in zip(STEMMERS, counts, strict=True) if count)
+            self._languages = version, found or (DEFAULT,)
+        return self._languages[1]
 
     @property
     def fingerprint(self) -> str:

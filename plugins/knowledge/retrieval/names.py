@@ -12,11 +12,14 @@ from functools import lru_cache
 
 from gateway.contract import Tier
 from gateway.toolkit.words import words
+from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.store import Store
 
 _MAX_NAME_CHARACTERS = 200
+_MAX_NAME_WORDS = 5
+_MAX_QUESTION_WORDS = 60
 
 
 @lru_cache(maxsize=65_536)
@@ -61,6 +64,20 @@ class Names:
         keys = sorted(ranks, key=lambda key: (ranks[key], key))
         entries = (self._store.entry(key, up_to) for key in keys)
         return [entry for entry in entries if entry is not None]
+
+    def other_names(self, question: str, up_to: Tier) -> list[str]:
+        """What the lexicon also calls the terms that a question has, so that both are sought."""
+        self._follow()
+        asked = words(question)[:_MAX_QUESTION_WORDS]
+        found: dict[str, None] = {}
+        for start in range(len(asked)):
+            for end in range(start + 1, min(start + _MAX_NAME_WORDS, len(asked)) + 1):
+                name = " ".join([*asked[start : end - 1], _singular(asked[end - 1])])
+                for key in self._ranks.get(name, ()):
+                    entry = self._store.entry(key, up_to)
+                    if entry is not None and entry.content_type == ContentType.TAG:
+                        found |= dict.fromkeys(one for one in names(entry))
+        return [name for name in found if normal_form(name) not in " ".join(asked)]
 
     def _follow(self) -> None:
         """Take in what has changed in the catalogue, and only that: a sync changes it often."""

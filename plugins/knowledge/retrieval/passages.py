@@ -19,7 +19,8 @@ MIN_CHARACTERS = 300
 """A section shorter than this shares its passage with the next one."""
 
 _HEADING = re.compile(r"^(#{1,6})\s+(.+)$")
-_SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?:;\u061f\u06d4\u0964])\s+|(?<=[\u3002\uff01\uff1f\uff1b])\s*")
+"""Where a sentence ends: with a space, or by the full-width signs of scripts without spaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def cut(markdown: str) -> list[Passage]:
 
 
 def _blocks(markdown: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every block of at most LONGEST characters with the headings it stands under."""
+    """Every block of at most MAX_CHARACTERS characters with the headings it stands under."""
     trail: list[tuple[int, str]] = []
     for line in plain(markdown).split("\n"):
         if match := _HEADING.match(line):
@@ -87,7 +88,7 @@ def _blocks(markdown: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _split(line: str) -> Iterator[str]:
-    """One line in pieces of at most LONGEST characters, cut between sentences or words."""
+    """One line in pieces of at most MAX_CHARACTERS characters, cut between sentences or words."""
     piece = ""
     for sentence in _SENTENCE_END.split(line):
         for part in _words(sentence):
@@ -101,13 +102,14 @@ def _split(line: str) -> Iterator[str]:
 
 
 def _words(sentence: str) -> Iterator[str]:
-    while len(sentence) > MAX_CHARACTERS:
-        space = sentence.rfind(" ", 1, MAX_CHARACTERS)
-        end = space if space > 0 else MAX_CHARACTERS
-        yield sentence[:end]
-        sentence = sentence[end:].lstrip()
-    if sentence:
-        yield sentence
+    start = 0
+    while len(sentence) - start > MAX_CHARACTERS:
+        space = sentence.rfind(" ", start + 1, start + MAX_CHARACTERS)
+        end = space if space > 0 else start + MAX_CHARACTERS
+        yield sentence[start:end]
+        start = end + (space > 0)
+    if rest := sentence[start:].lstrip():
+        yield rest
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

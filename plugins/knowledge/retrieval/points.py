@@ -1,8 +1,9 @@
 """A document as points of the vector store: one for its head, one for each passage.
 
-The head is what a document is called and says of itself: title, description, aliases, and the
-first lines of its body. It stands beside the passages because a paraphrased question is often
-nearer to what a document is about than to any sentence in it.
+The head is what a document is called and says of itself: title, description, aliases, tags and
+the first lines of its body. It stands beside the passages because a paraphrased question is often
+nearer to what a document is about than to any sentence in it. It also holds the terms of the whole
+document, where title and headings count double: what is asked may be said in several passages.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gateway.contract import CollectionSpec, Point
+from gateway.contract import CollectionSpec, Point, Sparse
+from gateway.toolkit.languages import language_of
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.retrieval import bm25
 from plugins.knowledge.retrieval.markup import one_line
@@ -23,17 +25,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LAYOUT = 2
+LAYOUT = 3
 """The version of what is stored here; a new one has every document indexed again."""
 
 PASSAGE = "passage"
 HEAD = "head"
 TERMS = "terms"
+WHOLE = "whole"
+"""The terms of a whole document, on its head."""
 MARK = "mark"
 """The payload field that names what a point was made of."""
 
 _LEAD_CHARACTERS = 200
 _AVERAGE_TERMS = 56.0
+_AVERAGE_WHOLE = 400.0
+_W_TITLE = _W_HEADING = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +51,14 @@ class Prepared:
         head: the text of its head.
         passages: its passages.
         headed: the passages' texts with title and heading trail, as embedded and indexed.
+        language: the document's, as its author says or its words show.
     """
 
     document: Document
     head: str
     passages: tuple[Passage, ...]
     headed: tuple[str, ...]
+    language: str
 
     @property
     def hashes(self) -> list[str]:
@@ -64,13 +72,23 @@ def prepare(document: Document) -> Prepared:
     title = one_line(document.title)
     lead = passages[0].text[:_LEAD_CHARACTERS] if passages else ""
     aliases = ", ".join(alias.lstrip("#") for alias in document.aliases)
-    parts = (f"{title}.", document.description, aliases, lead)
+    tags = ", ".join(document.tags)
+    parts = (f"{title}.", document.description, aliases, lead, tags)
     return Prepared(
         document=document,
         head=" ".join(part for part in parts if part),
         passages=passages,
         headed=tuple(passage.headed(title) for passage in passages),
+        language=_language(document),
     )
+
+
+def _language(document: Document) -> str:
+    stated = next(
+        (said for name in ("lang", "language") if (said := getattr(document.metadata, name, None))),
+        None,
+    )
+    return language_of(f"{document.title}\n{document.content}", stated)
 
 
 def spec(dimensions: int | None) -> CollectionSpec:
@@ -81,7 +99,7 @@ def spec(dimensions: int | None) -> CollectionSpec:
     """
     return CollectionSpec(
         dense={} if dimensions is None else {PASSAGE: dimensions, HEAD: dimensions},
-        sparse=(TERMS,),
+        sparse=(TERMS, WHOLE),
         indexed={
             "key": "keyword",
             "ordinal": "integer",
@@ -92,6 +110,7 @@ def spec(dimensions: int | None) -> CollectionSpec:
             "tags": "keyword",
             "date": "integer",
             "tier": "keyword",
+            "language": "keyword",
         },
     )
 
@@ -108,9 +127,29 @@ def points(prepared: Prepared, vectors: Mapping[str, NDArray[np.float32]]) -> It
         yield Point(
             id=id,
             dense={} if vector is None else {PASSAGE if payload["ordinal"] else HEAD: vector},
-            sparse={TERMS: bm25.document(text, _AVERAGE_TERMS)},
+            sparse=_sparse(prepared, text, whole=not payload["ordinal"]),
             payload=payload | {MARK: _mark(text, payload)},
         )
+
+
+def _sparse(prepared: Prepared, text: str, *, whole: bool) -> dict[str, Sparse]:
+    terms = {TERMS: bm25.document(text, _AVERAGE_TERMS, prepared.language)}
+    if whole:
+        terms[WHOLE] = bm25.fields(_fields(prepared), _AVERAGE_WHOLE, prepared.language)
+    return terms
+
+
+def _fields(prepared: Prepared) -> Iterator[tuple[float, str]]:
+    """The fields of a whole document, each with what it counts."""
+    document = prepared.document
+    yield _W_TITLE, one_line(document.title)
+    yield (
+        _W_HEADING,
+        " ".join({heading: None for one in prepared.passages for heading in one.trail}),
+    )
+    yield 1.0, " ".join((document.description, *document.tags, *document.aliases))
+    for passage in prepared.passages:
+        yield 1.0, passage.text
 
 
 def marks(prepared: Prepared) -> dict[str, str]:
@@ -120,16 +159,17 @@ def marks(prepared: Prepared) -> dict[str, str]:
 
 def _texts(prepared: Prepared) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """The id, the text and the payload of each point."""
-    payload = _payload(prepared.document)
+    payload = _payload(prepared.document) | {"language": prepared.language}
     for ordinal, text in enumerate((prepared.head, *prepared.headed)):
-        shown = prepared.passages[ordinal - 1].text if ordinal else ""
+        passage = prepared.passages[ordinal - 1] if ordinal else None
         yield (
             f"{prepared.document.key}#{ordinal}",
             text,
             payload
             | {
                 "ordinal": ordinal,
-                "text": shown,
+                "text": passage.text if passage else "",
+                "section": list(passage.trail) if passage else [],
             },
         )
 

@@ -2,19 +2,21 @@
 
 First the store finds candidates, by similarity of passages and heads and by BM25, and
 ``relevance.py`` weighs them; then, where the portal has a reranker, a cross-encoder orders the best
-twenty. Documents are fetched for the final results only.
+twenty. ``quotes.py`` picks the passages that are shown. Documents are fetched for the final results
+only.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gateway.contract import Condition, Host, Tier, ToolFailed, VectorQuery
+from gateway.contract import Collection, Condition, Host, Tier, ToolFailed, VectorQuery
 from plugins.knowledge.notes.documents import Entry
-from plugins.knowledge.results import SearchResult, SearchResults
+from plugins.knowledge.permalinks import Permalinks
+from plugins.knowledge.results import QuotedPassage, SearchResult, SearchResults
 from plugins.knowledge.retrieval import bm25, rerank
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
@@ -22,7 +24,8 @@ from plugins.knowledge.retrieval.floor import fits, nothing_fits
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
-from plugins.knowledge.retrieval.points import HEAD, PASSAGE, TERMS
+from plugins.knowledge.retrieval.points import HEAD, PASSAGE, TERMS, WHOLE
+from plugins.knowledge.retrieval.quotes import Quote, further, quotes
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate, Hits, rank
 from plugins.knowledge.store import Store
 
@@ -36,7 +39,11 @@ MAX_QUESTION_CHARACTERS = 2000
 _MAX_PASSAGES = 50
 _MAX_HEADS = 30
 _MAX_TERM_HITS = 30
-_PAYLOAD = ("key", "text")
+_PAYLOAD = ("key", "text", "section")
+_ANEW_NOTE = (
+    "The index is being made anew, for another model or version: until it is whole, results are "
+    "found by words alone."
+)
 _KEYWORD_NOTE = "This portal has no embedding model: results are found by words alone."
 
 
@@ -44,7 +51,27 @@ _KEYWORD_NOTE = "This portal has no embedding model: results are found by words 
 class _Found:
     candidate: Candidate
     entry: Entry
+    quotes: Sequence[Quote] = ()
     rating: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question put to the index.
+
+    Attributes:
+        collection: what answers it.
+        queries: what it is compared with there.
+        languages: those of the documents.
+        by_meaning: whether meanings are compared.
+        anew: whether a former collection answers, by words.
+    """
+
+    collection: Collection
+    queries: Mapping[str, VectorQuery]
+    languages: tuple[str, ...]
+    by_meaning: bool
+    anew: bool
 
 
 class Search:
@@ -55,6 +82,7 @@ class Search:
         store: the catalogue and the documents.
         index: the index.
         names: what documents are called.
+        permalinks: where documents stand.
 
     Attributes:
         unfinished: what answers say while a part of the base is not indexed; else an empty text.
@@ -62,11 +90,14 @@ class Search:
 
     unfinished: Callable[[], str] = staticmethod(str)
 
-    def __init__(self, host: Host, store: Store, index: Index, names: Names) -> None:
+    def __init__(
+        self, host: Host, store: Store, index: Index, names: Names, permalinks: Permalinks
+    ) -> None:
         self._host = host
         self._store = store
         self._index = index
         self._names = names
+        self._permalinks = permalinks
 
     async def __call__(
         self,
@@ -94,34 +125,54 @@ class Search:
                 characters.
         """
         question = check_question(question)
-        hits = await self._hits(question, filters, up_to, vector)
+        asked = await self._asked(question, filters, up_to, vector)
+        hits = await self._hits(question, filters, up_to, asked)
         ranked = rank(question, hits, len(self._store.entries(up_to)))
         found = self._visible(ranked, up_to)
-        far = [] if not floor or self._fits(question, found, hits) else [one.entry for one in found]
-        found = [] if far else await self._judged(question, found)
+        fitting = not floor or _fits(question, found, hits, asked)
+        far = [] if fitting else [one.entry for one in found]
+        found = [] if far else await self._judged(question, found, asked)
         if filters.sort == "date":
             found.sort(key=lambda one: one.entry.metadata.date, reverse=True)
-        results = [_result(question, one) for one in found[: filters.limit]]
-        keyword = self._host.embedder is None
+        shown = await self._quoted(found[: filters.limit], asked)
+        results = [self._result(question, one) for one in shown]
         notes = [
             None if found else nothing_fits(far),
             self.unfinished(),
-            _KEYWORD_NOTE if keyword else None,
+            _ANEW_NOTE if asked.anew else None,
+            _KEYWORD_NOTE if self._host.embedder is None else None,
         ]
         return SearchResults(
             results=await self._with_documents(results, up_to) if documents else results,
-            mode="keyword" if keyword else "hybrid",
+            mode="hybrid" if asked.by_meaning else "keyword",
             note=" ".join(filter(None, notes)) or None,
         )
 
-    def _fits(self, question: str, found: Sequence[_Found], hits: Hits) -> bool:
-        best = max((_score(one) for one in found), default=0.0)
-        by_meaning = self._host.embedder is not None
-        return fits(question, best, [one.entry for one in found], hits, by_meaning=by_meaning)
-
-    async def _hits(
+    async def _asked(
         self, question: str, filters: SearchFilters, up_to: Tier, vector: Vector | None
-    ) -> Hits:
+    ) -> _Asked:
+        entries, embedder = self._store.entries(Tier.MEMBERS), self._host.embedder
+        where = self._where(filters, up_to)
+        former = await self._index.former(len(entries))
+        languages = await self._index.languages(self._store.version)
+        other_names = self._names.other_names(question, up_to)
+        sparse = bm25.query(question, languages, other_names)
+        queries = {}
+        if sparse.indices:
+            queries[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS, _PAYLOAD)
+        if former is not None:
+            return _Asked(former, queries, languages, by_meaning=False, anew=True)
+        if sparse.indices:
+            queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS, ("key",))
+        if embedder is not None:
+            if vector is None:
+                vector = await embedder.query(question)
+            queries[PASSAGE] = VectorQuery(PASSAGE, vector, where, _MAX_PASSAGES, _PAYLOAD)
+            queries[HEAD] = VectorQuery(HEAD, vector, where, _MAX_HEADS, ("key",))
+        answering = self._index.collection
+        return _Asked(answering, queries, languages, by_meaning=embedder is not None, anew=False)
+
+    def _where(self, filters: SearchFilters, up_to: Tier) -> tuple[Condition, ...]:
         # Where nothing is hidden from this tier, the store need not check it for each passage,
         # which takes a third of its time; `_visible` asks the catalogue again in any case.
         entries = self._store.entries
@@ -130,21 +181,23 @@ class Search:
         if not hides_nothing and self._store.withholds(up_to):
             # The index knows what notes say; what tiers.yaml says beside that changes any time.
             where = (*where, Condition("key", any_of=tuple(one.key for one in entries(up_to))))
-        sparse = bm25.query(question)
+        return where
+
+    async def _hits(
+        self, question: str, filters: SearchFilters, up_to: Tier, asked: _Asked
+    ) -> Hits:
         named = frozenset(
             entry.key for entry in self._names.find(question, up_to) if filters.admits(entry)
         )
-        asked = {}
-        if sparse.indices:
-            asked[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS, _PAYLOAD)
-        if self._host.embedder is not None:
-            if vector is None:
-                vector = await self._host.embedder.query(question)
-            asked[PASSAGE] = VectorQuery(PASSAGE, vector, where, _MAX_PASSAGES, _PAYLOAD)
-            asked[HEAD] = VectorQuery(HEAD, vector, where, _MAX_HEADS, ("key",))
-        answers = await self._index.collection.search(list(asked.values()))
-        found = dict(zip(asked, answers, strict=True))
-        return Hits(found.get(PASSAGE, []), found.get(HEAD, []), found.get(TERMS, []), named)
+        answers = await asked.collection.search(list(asked.queries.values()))
+        found = dict(zip(asked.queries, answers, strict=True))
+        return Hits(
+            passages=found.get(PASSAGE, []),
+            heads=found.get(HEAD, []),
+            terms=found.get(TERMS, []),
+            whole=found.get(WHOLE, []),
+            named=named,
+        )
 
     def _visible(self, ranked: Sequence[Candidate], up_to: Tier) -> list[_Found]:
         """The best candidates that the catalogue still shows to this tier."""
@@ -156,17 +209,55 @@ class Search:
                 break
         return found
 
-    async def _judged(self, question: str, found: list[_Found]) -> list[_Found]:
+    async def _quoted(self, found: Sequence[_Found], asked: _Asked) -> list[_Found]:
+        """What was found, with the passages that are shown of it."""
+        missing = [one.entry.key for one in found if not one.quotes]
+        picked = await quotes(asked.collection, asked.queries, missing)
+        return [replace(one, quotes=one.quotes or picked.get(one.entry.key, ())) for one in found]
+
+    async def _judged(self, question: str, found: list[_Found], asked: _Asked) -> list[_Found]:
         """The candidates as the reranker orders them, or as they are without one."""
         if (reranker := self._host.reranker) is None:
             return found
+        found = await self._quoted(found, asked)
         passages = [
-            f"{one_line(one.entry.title)}\n{one.candidate.passage or one.entry.description}"
+            f"{one_line(one.entry.title)}\n"
+            + (one.quotes[0].text if one.quotes else one.entry.description)
             for one in found
         ]
         judged = await rerank.scores(reranker, self._host.cache, question, passages)
         rated = [replace(one, rating=rating) for one, rating in zip(found, judged, strict=True)]
         return sorted(rated, key=lambda one: -(one.rating or 0.0))
+
+    def _result(self, question: str, found: _Found) -> SearchResult:
+        entry, best = found.entry, next(iter(found.quotes), None)
+        return SearchResult(
+            title=one_line(entry.title),
+            content_type=entry.content_type,
+            id=entry.id,
+            description=entry.description or None,
+            passage=best.text if best else None,
+            section=list(best.section) or None if best else None,
+            passages=[
+                QuotedPassage(
+                    text=excerpt(one.text, question),
+                    section=list(one.section) or None,
+                    permalink=self._permalinks.of(entry, one.section),
+                )
+                for one in further(found.quotes)
+            ]
+            or None,
+            group=entry.group or None,
+            status=entry.status or None,
+            tags=list(entry.tags) or None,
+            path=entry.path,
+            commit=entry.commit_sha or None,
+            permalink=self._permalinks.of(entry, best.section if best else ()),
+            date=entry.metadata.date,
+            synced_at=entry.synced_at,
+            score=round(_score(found), 4),
+            rerank_score=None if found.rating is None else round(found.rating, 4),
+        )
 
     async def _with_documents(self, results: list[SearchResult], up_to: Tier) -> list[SearchResult]:
         """The results whose documents are still there, each with its own."""
@@ -206,24 +297,11 @@ def _is_control(one: str) -> bool:
     return unicodedata.category(one) in ("Cc", "Cs") and one not in "\t\r\n"
 
 
+def _fits(question: str, found: Sequence[_Found], hits: Hits, asked: _Asked) -> bool:
+    best = max((_score(one) for one in found), default=0.0)
+    entries = [one.entry for one in found]
+    return fits(question, best, entries, hits, asked.languages, by_meaning=asked.by_meaning)
+
+
 def _score(found: _Found) -> float:
     return min(1.0, max(0.0, found.candidate.score / PERFECT))
-
-
-def _result(question: str, found: _Found) -> SearchResult:
-    entry, candidate = found.entry, found.candidate
-    return SearchResult(
-        title=one_line(entry.title),
-        content_type=entry.content_type,
-        id=entry.id,
-        description=entry.description or None,
-        passage=excerpt(candidate.passage, question) if candidate.passage else None,
-        group=entry.group or None,
-        status=entry.status or None,
-        tags=list(entry.tags) or None,
-        path=entry.path,
-        date=entry.metadata.date,
-        synced_at=entry.synced_at,
-        score=round(_score(found), 4),
-        rerank_score=None if found.rating is None else round(found.rating, 4),
-    )

@@ -144,7 +144,7 @@ async def test_what_an_earlier_version_kept_is_gone_after_the_next_start(
     data = tmp_path / "data"
     root = notes(tmp_path, broken=NOTE.replace("title:", "title: Broken"))
     with monkeypatch.context() as earlier:
-        earlier.setattr(index, "COLLECTION", index.FORMER_COLLECTION)
+        earlier.setattr(index, "COLLECTION", index.FORMER_COLLECTIONS[0])
         async with opened(root, data, "embedded", enabled=False) as portal:
             assert [each for each in await answers(portal) if TOKEN in each]
     assert [text for text in kept(data) if TOKEN.encode() in text]

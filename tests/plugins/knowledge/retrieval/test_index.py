@@ -77,14 +77,14 @@ async def test_a_restart_embeds_nothing_again(open_base, word_embedder, make, tm
 async def test_a_lost_collection_is_noticed_and_filled_without_the_model(
     base, embedder, make
 ) -> None:
-    from plugins.knowledge.retrieval.index import COLLECTION, Index
+    from plugins.knowledge.retrieval.index import Index, collection_name
 
     page = make("pattern/cells", LONG)
     await base.put(page)
     read = len(embedder.read)
     same = await Index.open(replace(base.host, embedder=embedder))
     assert same.fingerprint == base.knowledge.index.fingerprint
-    await base.host.vectors.drop(COLLECTION)
+    await base.host.vectors.drop(collection_name(embedder.model))
     anew = await Index.open(replace(base.host, embedder=embedder))
     assert anew.fingerprint != same.fingerprint
     await anew.replace([page])

@@ -61,7 +61,7 @@ async def test_a_result_names_the_document_and_shows_its_best_passage(base, make
     assert (result.status, result.tags) == ("active", ["teams", "coffee"])
     assert (result.path, result.synced_at.year) == ("pattern/cells.md", 2025)
     assert "three coffees" in result.passage
-    assert len(result.passage) <= 500
+    assert result.permalink == "mcp://test/documents/pattern/cells"
     assert 0 < result.score <= 1
     assert result.rerank_score is None
     assert result.document is None

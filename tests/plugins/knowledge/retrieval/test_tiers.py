@@ -50,6 +50,9 @@ async def everything_shown(offered: Offer, question: str, caller: Caller) -> str
         "search_lexicon": [{"keyword": "title"}],
         "list_groups": [{}],
         "list_releases": [{}],
+        "list_documents": [{"filters": {"limit": 20}}, {"order": "changed", "offset": 1}],
+        "get_section": [{"contentType": one, "id": "d0", "section": "Bread"} for one in TYPES],
+        "related_documents": [{"contentType": one, "id": "d0"} for one in TYPES],
         "get_document": [
             {"contentType": one, "id": f"d{number}"} for one in TYPES for number in range(6)
         ],
@@ -96,7 +99,7 @@ async def test_no_surface_shows_a_document_above_the_callers_tier(
             *[
                 make(
                     f"{content_type}/d{number}",
-                    f"Bread, secret{number} and {mark(content_type, number)}.",
+                    f"# Bread\n\nSecret{number} and {mark(content_type, number)}. [[Title0]]",
                     title=f"Title{number} {mark(content_type, number)}",
                     aliases=[f"title{number}", mark(content_type, number)],
                     description=mark(content_type, number),

@@ -1,0 +1,137 @@
+"""Which documents lead to which: wiki links, links to files, and the fields that name documents."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from gateway.contract import Tier
+from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.retrieval.names import Names
+from plugins.knowledge.store import Store
+
+_WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
+_LINK = re.compile(r"(?<!!)\[[^\[\]\n]{0,500}\]\(<?([^()<>\s]{1,1000})>?(?:\s[^()\n]{0,300})?\)")
+_CODE = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1|`[^`\n]{1,500}`", re.MULTILINE | re.DOTALL)
+_FIELDS = (
+    "related",
+    "related_terms",
+    "related_patterns",
+    "patterns",
+    "has_part",
+    "is_part_of",
+)
+_READ_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as it is written.
+
+    Attributes:
+        target: a name, or a path from the root of the document's source.
+        is_path: which of the two.
+        written: for a report.
+    """
+
+    target: str
+    is_path: bool
+    written: str
+
+
+class Links:
+    """The links of all documents; a document is read again where it has changed.
+
+    Args:
+        store: the catalogue and the documents.
+        names: what documents are called.
+    """
+
+    def __init__(self, store: Store, names: Names) -> None:
+        self._store = store
+        self._names = names
+        self._known: dict[str, tuple[Entry, tuple[Link, ...]]] = {}
+
+    async def follow(self) -> None:
+        """Take in what has changed in the catalogue."""
+        entries = {entry.key: entry for entry in self._store.entries(Tier.MEMBERS)}
+        self._known = {key: one for key, one in self._known.items() if key in entries}
+        stale = [key for key, one in entries.items() if self._known.get(key, (None,))[0] is not one]
+        for start in range(0, len(stale), _READ_AT_ONCE):
+            keys = stale[start : start + _READ_AT_ONCE]
+            for document in await self._store.documents(keys, Tier.MEMBERS):
+                if document is not None:
+                    key = document.key
+                    self._known[key] = entries[key], tuple(dict.fromkeys(_links(document)))
+
+    def out(self, entry: Entry, up_to: Tier) -> tuple[list[Entry], list[str]]:
+        """Where a document leads, and its links that lead nowhere a caller of this tier may go."""
+        found: dict[str, Entry] = {}
+        dangling: dict[str, None] = {}
+        by_path = self._by_path(up_to)
+        for link in self._known.get(entry.key, (entry, ()))[1]:
+            if leads_to := self._resolved(link, by_path, up_to):
+                found[leads_to.key] = leads_to
+            else:
+                dangling[link.written] = None
+        found.pop(entry.key, None)
+        return list(found.values()), list(dangling)
+
+    def back(self, entry: Entry, up_to: Tier) -> list[Entry]:
+        """The documents that lead to one, in the order of their keys."""
+        by_path = self._by_path(up_to)
+        found = []
+        for other in self._store.entries(up_to):
+            links = self._known.get(other.key, (other, ()))[1]
+            if other.key != entry.key and any(
+                (to := self._resolved(link, by_path, up_to)) and to.key == entry.key
+                for link in links
+            ):
+                found.append(other)
+        return found
+
+    def _by_path(self, up_to: Tier) -> dict[str, Entry]:
+        return {_stem(entry.path): entry for entry in self._store.entries(up_to)}
+
+    def _resolved(self, link: Link, by_path: dict[str, Entry], up_to: Tier) -> Entry | None:
+        if link.is_path:
+            return by_path.get(_stem(link.target))
+        if "/" in link.target and (entry := self._ending_in(link.target, by_path)):
+            return entry
+        return next(iter(self._names.find(posixpath.basename(link.target), up_to)), None)
+
+    def _ending_in(self, path: str, by_path: dict[str, Entry]) -> Entry | None:
+        ending = "/" + _stem(path)
+        return next((one for known, one in by_path.items() if f"/{known}".endswith(ending)), None)
+
+
+def _links(document: Document) -> Iterator[Link]:
+    body = _CODE.sub(" ", document.content)
+    for match in _WIKI.finditer(body):
+        yield Link(match[1].strip(), False, match[0])
+    for match in _LINK.finditer(body):
+        if path := _path(match[1], document.path):
+            yield Link(path, True, match[1])
+    for name in _FIELDS:
+        for said in getattr(document.metadata, name, None) or ():
+            yield Link(said.strip().removeprefix("[[").removesuffix("]]"), False, said)
+
+
+def _path(address: str, base: str) -> str:
+    """The path that an address in a document means; empty where it is no note's."""
+    parts = urlsplit(address)
+    path = unquote(parts.path)
+    if parts.scheme or parts.netloc or not path or posixpath.splitext(path)[1] not in ("", ".md"):
+        return ""
+    if path.startswith("/"):
+        return path.strip("/")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(base), path))
+
+
+def _stem(path: str) -> str:
+    """A path without what different writers leave out: the ending, and an ``index``."""
+    stem = path.removesuffix(".md").rstrip("/").lower()
+    return stem.removesuffix("/index").removesuffix("/readme")

@@ -1,0 +1,109 @@
+"""Documents without a question: listed, counted by what one can narrow to, the newest first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from gateway.contract import Tier
+from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.permalinks import Permalinks
+from plugins.knowledge.results import DocumentList, FacetValue, ListedDocument
+from plugins.knowledge.retrieval.filters import SearchFilters
+from plugins.knowledge.retrieval.markup import one_line
+from plugins.knowledge.store import Store
+
+_MAX_FACET_VALUES = 20
+
+Order = Literal["title", "date", "changed"]
+
+_ORDERS: dict[Order, Callable[[Entry], Any]] = {
+    "title": lambda entry: (one_line(entry.title).lower(), entry.key),
+    "date": lambda entry: (-entry.date_ms, entry.key),
+    "changed": lambda entry: (-entry.synced_at.timestamp(), entry.key),
+}
+_FACETS: dict[str, Callable[[Entry], Iterable[str]]] = {
+    "contentType": lambda entry: (str(entry.content_type),),
+    "tags": lambda entry: {tag.lower() for tag in entry.tags},
+    "group": lambda entry: (entry.group.lower(),),
+    "release": lambda entry: (entry.release.lower(),),
+    "status": lambda entry: (entry.status.lower(),),
+    "year": lambda entry: (str(entry.metadata.date.year),),
+}
+
+
+class ListFilters(SearchFilters):
+    """What a list is narrowed to; its order and its length are arguments of their own."""
+
+    changed_since: datetime | None = Field(
+        default=None, description="Only documents taken in at this moment or later."
+    )
+
+    def admits(self, entry: Entry) -> bool:
+        """Whether an entry passes."""
+        since = self.changed_since
+        if since is not None and since.tzinfo is None:
+            since = since.astimezone()
+        return super().admits(entry) and (since is None or entry.synced_at >= since)
+
+
+def listed(
+    store: Store,
+    permalinks: Permalinks,
+    filters: ListFilters,
+    order: Order,
+    page: tuple[int, int],
+    up_to: Tier,
+    note: str,
+) -> DocumentList:
+    """A page of the documents that pass, and what all that pass have.
+
+    Args:
+        store: the catalogue.
+        permalinks: where documents stand.
+        filters: what to narrow the list to.
+        order: by title, or the newest first: by date, or by when a change was taken in.
+        page: how many documents to skip, and how many to list at most.
+        up_to: the tier of the caller.
+        note: what to know about the list, or an empty text.
+    """
+    offset, limit = page
+    passing = sorted(
+        (entry for entry in store.entries(up_to) if filters.admits(entry)), key=_ORDERS[order]
+    )
+    shown = passing[offset : offset + limit]
+    return DocumentList(
+        documents=[brief(entry, permalinks) for entry in shown],
+        total=len(passing),
+        next_offset=offset + len(shown) if offset + len(shown) < len(passing) else None,
+        facets={name: _counted(passing, values) for name, values in _FACETS.items()},
+        note=note or None,
+    )
+
+
+def brief(entry: Entry, permalinks: Permalinks) -> ListedDocument:
+    """A document in a list."""
+    return ListedDocument(
+        title=one_line(entry.title),
+        content_type=entry.content_type,
+        id=entry.id,
+        description=entry.description or None,
+        tags=list(entry.tags) or None,
+        path=entry.path,
+        commit=entry.commit_sha or None,
+        permalink=permalinks.of(entry),
+        date=entry.metadata.date,
+        synced_at=entry.synced_at,
+    )
+
+
+def _counted(
+    entries: Sequence[Entry], values: Callable[[Entry], Iterable[str]]
+) -> list[FacetValue]:
+    counts = Counter(value for entry in entries for value in values(entry) if value)
+    ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return [FacetValue(value=value, documents=n) for value, n in ranked[:_MAX_FACET_VALUES]]

@@ -1,0 +1,61 @@
+"""Where a document stands, so that an answer can cite it: an address, and the section in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import quote, urlsplit
+
+from plugins.knowledge.config import SourceConfig
+from plugins.knowledge.notes.documents import Entry
+
+_NOT_IN_ANCHORS = re.compile(r"[^\w\- ]")
+
+
+class Permalinks:
+    """Gives documents their addresses.
+
+    The author's own (``permalink``, where it is a web address) comes first, then the file at its
+    commit on GitHub, then the document's resource on this portal.
+
+    Args:
+        namespace: the community's part of the resource URIs.
+        sources: where the notes come from.
+    """
+
+    def __init__(self, namespace: str, sources: Sequence[SourceConfig] = ()) -> None:
+        self._namespace = namespace
+        self._sources = sources
+
+    def of(self, entry: Entry, section: Sequence[str] = ()) -> str:
+        """The address of a document, or of a section in it.
+
+        Args:
+            entry: the document.
+            section: the headings above it, the outermost first.
+        """
+        stated = entry.metadata.permalink or ""
+        if urlsplit(stated).scheme in ("http", "https"):
+            return stated + _fragment(section)
+        for source in self._sources:
+            if source.github and (path := _within(entry.path, source.name)):
+                version = entry.commit_sha or source.branch or "main"
+                place = f"{source.github}/blob/{quote(version)}/{quote(path)}"
+                return f"https://github.com/{place}{_fragment(section)}"
+        return f"mcp://{self._namespace}/documents/{entry.content_type}/{quote(entry.id)}"
+
+
+def anchor(heading: str) -> str:
+    """What a heading is called in an address, as GitHub and most generators of sites have it."""
+    return _NOT_IN_ANCHORS.sub("", heading.strip().lower()).replace(" ", "-")
+
+
+def _fragment(section: Sequence[str]) -> str:
+    return f"#{quote(anchor(section[-1]))}" if section else ""
+
+
+def _within(path: str, name: str | None) -> str:
+    """A document's path in its source; empty where it is another source's."""
+    if name is None:
+        return path
+    return path.removeprefix(f"{name}/") if path.startswith(f"{name}/") else ""

@@ -1,0 +1,62 @@
+"""What stands around a document: where it leads, what leads to it, and what is near in meaning."""
+
+from __future__ import annotations
+
+from gateway.contract import Tier
+from plugins.knowledge.links import Links
+from plugins.knowledge.listing import brief
+from plugins.knowledge.notes.documents import Document
+from plugins.knowledge.permalinks import Permalinks
+from plugins.knowledge.results import Related
+from plugins.knowledge.retrieval.filters import SearchFilters
+from plugins.knowledge.retrieval.points import prepare
+from plugins.knowledge.retrieval.search import MAX_QUESTION_CHARACTERS, Search, plain
+from plugins.knowledge.store import Store
+
+_MAX_NEAR = 8
+
+
+class Neighbours:
+    """Finds what is related to a document.
+
+    Args:
+        store: the catalogue.
+        links: which documents lead to which.
+        search: finds what is near.
+        permalinks: where documents stand.
+    """
+
+    def __init__(self, store: Store, links: Links, search: Search, permalinks: Permalinks) -> None:
+        self._store = store
+        self._links = links
+        self._search = search
+        self._permalinks = permalinks
+
+    async def of(self, document: Document, up_to: Tier) -> Related:
+        """What is related to a document, as a caller of this tier may see.
+
+        Args:
+            document: the document, which the caller may read.
+            up_to: the tier of the caller.
+        """
+        await self._links.follow()
+        entry = document.entry()
+        leads_to, dangling = self._links.out(entry, up_to)
+        back = self._links.back(entry, up_to)
+        linked = {one.key for one in (*leads_to, *back, entry)}
+        near = [one for one in await self._near(document, up_to) if one not in linked]
+        found = (self._store.entry(key, up_to) for key in near[:_MAX_NEAR])
+        return Related(
+            links=[brief(one, self._permalinks) for one in leads_to],
+            backlinks=[brief(one, self._permalinks) for one in back],
+            near=[brief(one, self._permalinks) for one in found if one is not None],
+            dangling=dangling or None,
+            note=self._search.unfinished() or None,
+        )
+
+    async def _near(self, document: Document, up_to: Tier) -> list[str]:
+        head = " ".join(plain(prepare(document).head).split())[:MAX_QUESTION_CHARACTERS]
+        found = await self._search(
+            head or document.id, SearchFilters(limit=_MAX_NEAR * 2), up_to, floor=True
+        )
+        return [f"{one.content_type}/{one.id}" for one in found.results]

@@ -1,0 +1,86 @@
+"""Which passages of a document are shown: those that say what was asked, by words and by meaning.
+
+A model alone picks what is about the question, words alone what repeats it. On 220 questions whose
+answer is known to the letter, the first passage of a long text that the mix picks holds the answer
+in 0.80 and 0.66 of cases, the model's in 0.49 and 0.49 (decision 0048).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.contract import Collection, Condition, Hit, VectorQuery
+from plugins.knowledge.retrieval.points import PASSAGE, TERMS
+
+W_WORDS = 0.6
+"""What the best BM25 score of a passage counts beside a cosine."""
+
+MAX_FURTHER = 2
+"""Passages of a document that are shown beside its best."""
+
+_MIN_SHARE = 0.8
+"""The share of its document's best score that a further passage has to have."""
+_PER_DOCUMENT = 8
+_PAYLOAD = ("key", "text", "section", "ordinal")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A passage as it is shown.
+
+    Attributes:
+        text: the passage.
+        section: the headings it stands under, the outermost first.
+        score: how well it answers; compares within one question only.
+    """
+
+    text: str
+    section: tuple[str, ...]
+    score: float
+
+
+async def quotes(
+    collection: Collection, asked: Mapping[str, VectorQuery], keys: Sequence[str]
+) -> dict[str, list[Quote]]:
+    """The passages of documents that answer, the best first.
+
+    Args:
+        collection: the points.
+        asked: the question, by what it is compared with.
+        keys: the documents.
+    """
+    if not keys:
+        return {}
+    where = (Condition("key", any_of=tuple(keys)), Condition("ordinal", at_least=1))
+    limit = _PER_DOCUMENT * (len(keys) + 1)
+    using = [name for name in (PASSAGE, TERMS) if name in asked]
+    queries = [VectorQuery(name, asked[name].vector, where, limit, _PAYLOAD) for name in using]
+    found = dict(zip(using, await collection.search(queries), strict=True))
+    return _mixed(found.get(PASSAGE, []), found.get(TERMS, []))
+
+
+def further(found: Sequence[Quote]) -> Sequence[Quote]:
+    """What of a document is shown beside its best passage."""
+    near = [one for one in found[1:] if one.score >= _MIN_SHARE * found[0].score]
+    return near[:MAX_FURTHER]
+
+
+def _mixed(by_meaning: Sequence[Hit], by_words: Sequence[Hit]) -> dict[str, list[Quote]]:
+    least = by_meaning[-1].score if by_meaning else 0.0
+    most = max((hit.score for hit in by_words), default=0.0) or 1.0
+    near = {hit.id: hit.score for hit in by_meaning}
+    said = {hit.id: hit.score / most for hit in by_words}
+    hits = {hit.id: hit for hit in (*by_meaning, *by_words)}
+    grouped: defaultdict[str, list[tuple[float, int, Hit]]] = defaultdict(list)
+    for id, hit in hits.items():
+        score = near.get(id, least) + W_WORDS * said.get(id, 0.0)
+        grouped[hit.payload["key"]].append((-score, hit.payload["ordinal"], hit))
+    return {
+        key: [
+            Quote(hit.payload["text"], tuple(hit.payload.get("section") or ()), -score)
+            for score, _, hit in sorted(ranked, key=lambda one: one[:2])
+        ]
+        for key, ranked in grouped.items()
+    }

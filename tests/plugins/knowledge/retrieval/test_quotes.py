@@ -1,0 +1,64 @@
+"""The passages that are shown hold what was asked, by words and by meaning together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gateway.contract import Tier
+from plugins.knowledge.retrieval.filters import SearchFilters
+from plugins.knowledge.retrieval.passages import MAX_CHARACTERS
+from tests.plugins.knowledge.retrieval.conftest import Base
+
+FILLER = "Nothing of note happened in the long season that came before it. " * 7
+OPEN = SearchFilters()
+
+
+def sections(**texts: str) -> str:
+    """A note with a section for each text, long enough to be a passage of its own."""
+    return "\n\n".join(f"## {name}\n\n{text} {FILLER}" for name, text in texts.items())
+
+
+async def test_a_passage_that_says_what_was_asked_goes_before_one_that_is_near(
+    open_base: Callable[..., Any], word_embedder: Callable[..., Any], make: Callable[..., Any]
+) -> None:
+    """A rare word decides where the model takes several passages for the same."""
+    base = await open_base(embedder=word_embedder(stipend="pay", wage="pay", salary="pay"))
+    await base.put(
+        make(
+            "pattern/pay", sections(A="Salary wage.", B="Ask Zebulon.", C="The stipend of Zebulon.")
+        )
+    )
+    (result,) = (await base.knowledge.search("stipend Zebulon", OPEN, Tier.OPEN)).results
+    assert result.section == ["C"]
+    assert "stipend of Zebulon" in result.passage
+
+
+async def test_several_passages_of_one_document_are_shown(
+    base: Base, make: Callable[..., Any]
+) -> None:
+    await base.put(
+        make("pattern/river", sections(A="The river floods.", B="The river floods.", C="x"))
+    )
+    (result,) = (await base.knowledge.search("river floods", OPEN, Tier.OPEN)).results
+    assert result.section == ["A"]
+    assert result.passages is not None
+    assert result.passages[0].section == ["B"]
+    assert all(len(one.text) <= 500 for one in result.passages)
+    assert len(result.passages) <= 2
+
+
+async def test_the_shown_passage_is_whole(base: Base, make: Callable[..., Any]) -> None:
+    await base.put(make("pattern/long", sections(A="The lighthouse is old.")))
+    (result,) = (await base.knowledge.search("lighthouse", OPEN, Tier.OPEN)).results
+    assert 450 < len(result.passage or "") <= MAX_CHARACTERS
+
+
+async def test_a_document_without_prose_has_no_passage(
+    base: Base, make: Callable[..., Any]
+) -> None:
+    await base.put(make("link/atlas", "", title="Atlas of rivers"))
+    (result,) = (await base.knowledge.search("atlas of rivers", OPEN, Tier.OPEN)).results
+    assert result.passage is None
+    assert result.section is None
+    assert result.passages is None

@@ -1,0 +1,93 @@
+"""Words of every script are found, without a model, and hostile texts cost their length alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gateway.contract import Tier
+from plugins.knowledge.retrieval.filters import SearchFilters
+from plugins.knowledge.retrieval.passages import MAX_CHARACTERS, cut
+from tests.plugins.knowledge.retrieval.conftest import Base
+
+NOTES = {
+    "ja": "社員は子どもが生まれると育児休暇を取れます。給料は出ません。",
+    "zh": "团队每周开会讨论预算分配\uff0c会议记录公开。",
+    "th": "\u0e1e\u0e19\u0e31\u0e01\u0e07\u0e32\u0e19\u0e02\u0e2d\u0e25\u0e32\u0e44\u0e14\u0e49",
+    "ru": "Каждые выборы проходят в домах.",
+    "es": "Los permisos de las personas se piden en la oficina de la cooperativa.",
+    "he": "\u05d4\u05e9\u05c1\u05b8\u05dc\u05d5\u05b9\u05dd \u05d1\u05d0",
+    "en": "Everybody eats lunch at noon in the garden.",
+}
+
+
+@pytest.fixture
+async def worded(open_base: Callable[..., Any], make: Callable[..., Any]) -> Base:
+    """A base without a model, with a note in each language."""
+    base: Base = await open_base()
+    await base.put(*(make(f"article/{one}", text, title=one) for one, text in NOTES.items()))
+    return base
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("\u80b2\u5150\u4f11\u6687", "ja"),
+        ("\u7d66\u6599", "ja"),
+        ("\u9884\u7b97\u5206\u914d", "zh"),
+        ("\u4f1a\u8bae\u8bb0\u5f55", "zh"),
+        ("\u0e02\u0e2d\u0e25\u0e32", "th"),
+        ("\u0434\u043e\u043c", "ru"),
+        ("permiso", "es"),
+        ("\u05d4\u05e9\u05dc\u05d5\u05dd", "he"),
+        ("lunches", "en"),
+    ],
+)
+async def test_words_alone_find_it(worded: Base, question: str, language: str) -> None:
+    found = await worded.knowledge.search(question, SearchFilters(), Tier.OPEN)
+    assert found.mode == "keyword"
+    assert [one.id for one in found.results][:1] == [language]
+
+
+async def test_a_document_says_in_which_language_it_is(
+    base: Base, make: Callable[..., Any]
+) -> None:
+    await base.put(make("article/a", "Permisos.", lang="es"), make("article/b", "The house of it."))
+    assert await base.knowledge.index.languages(base.knowledge.store.version) == ("en", "es")
+
+
+@pytest.mark.parametrize(
+    "text", ["\u6f22" * 1_000_000, "\u6f22\u5b57\u3002" * 300_000, "x" * 1_000_000]
+)
+def test_a_megabyte_without_a_space_is_cut_in_readable_passages(text: str) -> None:
+    passages = cut(text)
+    assert "".join(one.text for one in passages).replace("\n", "").replace(" ", "") == text
+    assert max(len(one.text) for one in passages) <= MAX_CHARACTERS
+
+
+async def test_another_name_in_the_lexicon_is_sought_as_well(
+    open_base: Callable[..., Any], make: Callable[..., Any]
+) -> None:
+    base: Base = await open_base()
+    await base.put(
+        make("tag/quorum", "", title="Quorum", aliases=["minimum attendance"]),
+        make("protocol/votes", "A vote counts where the quorum is there.", title="Votes"),
+        make("article/lunch", "Lunch is at noon.", title="Lunch"),
+    )
+    found = await base.knowledge.search("minimum attendance", SearchFilters(), Tier.OPEN)
+    assert [one.id for one in found.results] == ["quorum", "votes"]
+
+
+async def test_tags_and_headings_are_searched(
+    open_base: Callable[..., Any], make: Callable[..., Any]
+) -> None:
+    base: Base = await open_base()
+    await base.put(
+        make("article/a", "## Beekeeping\n\nWe do it in May.", title="A", tags=["apiary"]),
+        make("article/b", "We sing in May.", title="B"),
+    )
+    for question in ("apiary", "beekeeping"):
+        found = await base.knowledge.search(question, SearchFilters(), Tier.OPEN)
+        assert [one.id for one in found.results] == ["a"]

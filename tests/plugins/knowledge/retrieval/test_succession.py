@@ -1,0 +1,77 @@
+"""Another model under a full index: the old one answers, by words, until the new one is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gateway.contract import Tier
+from plugins.knowledge.retrieval.filters import SearchFilters
+from tests.plugins.knowledge.retrieval.conftest import WordEmbedder, opened
+
+OPEN = SearchFilters()
+NOTES = {"river": "The river floods in May.", "lunch": "Lunch is at noon."}
+
+
+def notes(make: Callable[..., Any]) -> list[Any]:
+    return [make(f"article/{id}", text) for id, text in NOTES.items()]
+
+
+async def test_the_old_index_answers_until_the_new_one_is_whole(
+    tmp_path: Path, make: Callable[..., Any]
+) -> None:
+    river, lunch = notes(make)
+    async with opened(tmp_path, WordEmbedder(model="one")) as base:
+        await base.put(river, lunch)
+        before = base.knowledge.index.fingerprint
+    async with opened(tmp_path, WordEmbedder(model="two")) as base:
+        assert base.knowledge.index.fingerprint != before
+        await base.knowledge.store.put([river, lunch])
+        await base.knowledge.index.replace([river])
+        await base.knowledge.index.finish()
+        meanwhile = await base.knowledge.search("lunch", OPEN, Tier.OPEN)
+        assert [one.id for one in meanwhile.results] == ["lunch"]
+        assert meanwhile.mode == "keyword"
+        assert "being made anew" in str(meanwhile.note)
+        await base.put(lunch)
+        after = await base.knowledge.search("lunch", OPEN, Tier.OPEN)
+        assert [one.id for one in after.results][:1] == ["lunch"]
+        assert (after.mode, after.note) == ("hybrid", None)
+
+
+async def test_a_restart_in_between_goes_on_with_the_old_one(
+    tmp_path: Path, make: Callable[..., Any]
+) -> None:
+    river, lunch = notes(make)
+    async with opened(tmp_path, WordEmbedder(model="one")) as base:
+        await base.put(river, lunch)
+    for _ in range(2):
+        async with opened(tmp_path, WordEmbedder(model="two", dimensions=32)) as base:
+            await base.knowledge.store.put([river, lunch])
+            found = await base.knowledge.search("river", OPEN, Tier.OPEN)
+            assert [one.id for one in found.results] == ["river"]
+
+
+async def test_the_old_collection_goes_once_the_new_one_answers(
+    tmp_path: Path, make: Callable[..., Any]
+) -> None:
+    async with opened(tmp_path, WordEmbedder(model="one")) as base:
+        await base.put(*notes(make))
+    async with opened(tmp_path, WordEmbedder(model="two")) as base:
+        await base.put(*notes(make))
+        await base.knowledge.search("river", OPEN, Tier.OPEN)
+    kept = [path.name for path in (tmp_path / "vectors").iterdir() if "notes" in path.name]
+    assert len(kept) == 1
+
+
+async def test_a_damaged_record_of_the_old_one_costs_only_the_old_one(
+    tmp_path: Path, make: Callable[..., Any]
+) -> None:
+    async with opened(tmp_path, WordEmbedder(model="one")) as base:
+        await base.put(*notes(make))
+        (base.host.data_dir / "index.json").write_text("{")
+    async with opened(tmp_path, WordEmbedder(model="two")) as base:
+        await base.put(*notes(make))
+        found = await base.knowledge.search("river", OPEN, Tier.OPEN)
+        assert found.mode == "hybrid"

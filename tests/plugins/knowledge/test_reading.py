@@ -1,0 +1,167 @@
+"""Reading without a question: sections, lists with counts, and what stands around a document."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.contract import Tier, ToolFailed
+from plugins.knowledge.listing import ListFilters
+from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.sections import called, sections
+from tests.plugins.knowledge.retrieval.conftest import Base, WordEmbedder, document, opened
+
+GUIDE = """Intro.
+
+# Leave
+
+Ask first.
+
+## Who pays?
+
+The *office*.
+
+```
+# no heading
+```
+
+## Cost
+
+None.
+
+# Travel
+
+By train, see [votes](../protocol/votes.md) and [[Quorum|the quorum]].
+Nothing: [[Ghost]] and [gone](./gone.md).
+Not [this](https://example.org/a) nor `[[code]]`.
+"""
+
+
+@pytest.fixture
+async def base(tmp_path: Path) -> AsyncGenerator[Base]:
+    async with opened(tmp_path, WordEmbedder()) as base:
+        await base.put(
+            document("article/guide", GUIDE, title="Guide", tags=["Leave", "money"]),
+            document("protocol/votes", "We vote. See [[guide]].", title="Votes", date="2025-03-01"),
+            document("tag/quorum", "Half of us.", title="Quorum", related_terms=["Votes"]),
+            document("article/secret", "See [[guide]].", title="Secret", tier=Tier.MEMBERS),
+        )
+        yield base
+
+
+@pytest.mark.parametrize(
+    ("asked", "trail"),
+    [
+        ("Who pays?", ["Leave", "Who pays?"]),
+        ("who-pays", ["Leave", "Who pays?"]),
+        ("#cost", ["Leave", "Cost"]),
+        ("Leave > Cost", ["Leave", "Cost"]),
+        ("TRAVEL", ["Travel"]),
+    ],
+)
+async def test_a_section_is_found_by_its_heading(base: Base, asked: str, trail: list[str]) -> None:
+    found = await base.knowledge.section(ContentType.ARTICLE, "guide", asked, Tier.OPEN)
+    assert found.section == trail
+    assert found.permalink == "mcp://test/documents/article/guide"
+
+
+async def test_a_section_holds_those_below_it_and_no_others(base: Base) -> None:
+    found = await base.knowledge.section(ContentType.ARTICLE, "guide", "Leave", Tier.OPEN)
+    assert found.content.startswith("# Leave")
+    assert "## Cost" in found.content
+    assert "# no heading" in found.content
+    assert "Travel" not in found.content
+
+
+async def test_a_heading_that_is_not_there_names_those_that_are(base: Base) -> None:
+    with pytest.raises(ToolFailed, match="There are: Leave; Leave > Who pays"):
+        await base.knowledge.section(ContentType.ARTICLE, "guide", "no heading", Tier.OPEN)
+    with pytest.raises(ToolFailed, match="Document not found"):
+        await base.knowledge.section(ContentType.ARTICLE, "secret", "x", Tier.OPEN)
+
+
+@given(st.lists(st.sampled_from(["# A", "## B", "### C", "text", "```", ""]), max_size=20))
+def test_the_top_sections_hold_everything_after_the_first_heading(lines: list[str]) -> None:
+    found = sections("\n".join(lines))
+    for one in found:
+        assert called(found, " > ".join(one.trail)) is not None
+    tops = [one for one in found if len(one.trail) == 1]
+    held = sum(one.text.count("text") for one in tops)
+    heads = [n for n, line in enumerate(lines) if line.startswith("#")]
+    fences = [n for n, line in enumerate(lines) if line == "```"]
+    if heads and not fences:
+        assert held == lines[heads[0] :].count("text")
+
+
+async def test_a_list_counts_what_one_can_narrow_to(base: Base) -> None:
+    found = base.knowledge.listed(ListFilters(), "title", 0, 2, Tier.OPEN)
+    assert [one.id for one in found.documents] == ["guide", "quorum"]
+    assert (found.total, found.next_offset) == (3, 2)
+    counted = {one.value: one.documents for one in found.facets["contentType"]}
+    assert counted == {"article": 1, "protocol": 1, "tag": 1}
+    assert [one.value for one in found.facets["tags"]] == ["leave", "money"]
+    rest = base.knowledge.listed(ListFilters(), "title", 2, 2, Tier.OPEN)
+    assert [one.id for one in rest.documents] == ["votes"]
+    assert rest.next_offset is None
+
+
+async def test_a_list_holds_and_counts_nothing_above_the_callers_tier(base: Base) -> None:
+    assert base.knowledge.listed(ListFilters(), "title", 0, 9, Tier.MEMBERS).total == 4
+    shown = base.knowledge.listed(ListFilters(), "title", 0, 9, Tier.OPEN)
+    assert "secret" not in shown.model_dump_json().lower()
+
+
+async def test_the_newest_come_first_by_date_and_by_change(base: Base) -> None:
+    newest = base.knowledge.listed(ListFilters(), "date", 0, 9, Tier.OPEN)
+    assert newest.documents[0].id == "votes"
+    changed = document("tag/quorum", "A third of us.", title="Quorum")
+    await base.put(changed.model_copy(update={"synced_at": datetime(2026, 1, 1, tzinfo=UTC)}))
+    lately = ListFilters(changed_since=datetime(2025, 6, 1, tzinfo=UTC))
+    for filters in (ListFilters(), lately):
+        found = base.knowledge.listed(filters, "changed", 0, 9, Tier.OPEN)
+        assert found.documents[0].id == "quorum"
+    assert found.total == 1
+
+
+async def test_links_lead_to_documents_and_back(base: Base) -> None:
+    found = await base.knowledge.related(ContentType.ARTICLE, "guide", Tier.OPEN)
+    assert {one.id for one in found.links} == {"votes", "quorum"}
+    assert [one.id for one in found.backlinks] == ["votes"]
+    assert found.dangling == ["[[Ghost]]", "./gone.md"]
+    terms = await base.knowledge.related(ContentType.TAG, "quorum", Tier.OPEN)
+    assert [one.id for one in terms.links] == ["votes"]
+
+
+async def test_who_may_not_read_a_document_does_not_learn_that_it_links_here(base: Base) -> None:
+    members = await base.knowledge.related(ContentType.ARTICLE, "guide", Tier.MEMBERS)
+    assert [one.id for one in members.backlinks] == ["secret", "votes"]
+    everyone = await base.knowledge.related(ContentType.ARTICLE, "guide", Tier.OPEN)
+    assert "secret" not in everyone.model_dump_json()
+
+
+async def test_a_link_to_what_one_may_not_read_is_like_one_that_leads_nowhere(base: Base) -> None:
+    await base.put(document("article/open", "[[Secret]] and [[Ghost]]", title="Open"))
+    found = await base.knowledge.related(ContentType.ARTICLE, "open", Tier.OPEN)
+    assert (found.links, found.dangling) == ([], ["[[Secret]]", "[[Ghost]]"])
+
+
+async def test_links_follow_changes(base: Base) -> None:
+    await base.knowledge.related(ContentType.ARTICLE, "guide", Tier.OPEN)
+    await base.put(document("protocol/votes", "We vote.", title="Votes"))
+    found = await base.knowledge.related(ContentType.ARTICLE, "guide", Tier.OPEN)
+    assert found.backlinks == []
+    await base.remove("protocol/votes")
+    found = await base.knowledge.related(ContentType.ARTICLE, "guide", Tier.OPEN)
+    assert "../protocol/votes.md" in (found.dangling or [])
+
+
+async def test_what_is_near_is_named_but_not_what_is_linked(base: Base) -> None:
+    await base.put(document("article/trains", "By train.", title="Guide to trains", tags=["Leave"]))
+    found = await base.knowledge.related(ContentType.ARTICLE, "guide", Tier.OPEN)
+    assert "trains" in [one.id for one in found.near]
+    assert not {"guide", "votes", "quorum"} & {one.id for one in found.near}
