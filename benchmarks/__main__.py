@@ -30,6 +30,7 @@ SECTIONS = {
     "workflows": "search, select and add at 10,000 workflows beside a bare mcp server",
     "codegraph_accuracy": "call edges on fixtures and on real packages",
     "search_quality": "BM25, similarity and the product on judged questions over civic-kb",
+    "search_answers": "questions in six languages, and whether the shown passage holds the answer",
     "codegraph_queries": "questions to a code graph of 100,000 entities and 500,000 edges",
     "codegraph_speed": "indexing a million lines, one changed file, and nothing changed",
     "codegraph_search": "code found by words, by meaning and by both; its speed, and bytes saved",

@@ -37,16 +37,19 @@ class Library:
 
 
 @asynccontextmanager
-async def library(content: Path, data: Path) -> AsyncGenerator[Library]:
-    """Open a knowledge base with the embedded model; its first sync is the caller's.
+async def library(
+    content: Path, data: Path, embedding: str = "embedded"
+) -> AsyncGenerator[Library]:
+    """Open a knowledge base with a model; its first sync is the caller's.
 
     Args:
         content: the directory of notes.
         data: where its data is kept.
+        embedding: the model, as ``services.embedding`` names it.
     """
-    async with open_services(Services(), data) as services:
+    async with open_services(Services(embedding=embedding), data) as services:
         if services.embedder is None:
-            raise RuntimeError("The embedded model is missing: " + " ".join(services.notices))
+            raise RuntimeError("The model is missing: " + " ".join(services.notices))
         host = make_host(services.for_plugin("knowledge"), "knowledge", "Benchmark")
         config = KnowledgeConfig(sources=(SourceConfig(directory=content),))
         store = Store.of(host)
