@@ -81,6 +81,12 @@ def terms(
         fold: as in :func:`words`.
         language: whose stemmer is used, as ISO 639-1 has it (:mod:`gateway.toolkit.languages`).
     """
+    if text.isascii():  # most texts are, and are asked for often
+        return [
+            stem(word, language)
+            for word in _runs(text, fold)
+            if word not in stop_words and len(word) <= MAX_TERM_CHARACTERS
+        ]
     found = []
     for run in _runs(text, fold):
         if _is_unspaced(run):
