@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections import OrderedDict
 from collections.abc import Callable
 
 _FEW_TIMES = 64
@@ -14,15 +13,16 @@ _FEW_TIMES = 64
 class Limiter:
     """Counts what each key did of late; exact, and of bounded memory.
 
-    It counts in this process alone. A key that was not heard of for longest is forgotten first, so
-    whoever has more keys than are remembered is held by none; that takes as many addresses.
+    It counts in this process alone. Keys that were not heard of for longest are forgotten first,
+    half of them at a time, so whoever has more keys than are remembered is held by none; that takes
+    as many addresses.
 
     Args:
         limit: times that a key may do it within the seconds, whichever moment they are counted
             from; at least 1.
         seconds: the length of the window.
-        peers: how many keys to remember. Each takes some 200 bytes, and from its second time
-            within the seconds on 150 more and 8 for each time.
+        peers: how many keys to remember, and at least half of them. Each takes some 130 bytes, and
+            from its second time within the seconds on 150 more and 8 for each time.
         clock: seconds that never go back; replaced in tests.
     """
 
@@ -37,7 +37,10 @@ class Limiter:
         self._seconds = seconds
         self._peers = peers
         self._clock = clock
-        self._past: OrderedDict[str, float | _Past] = OrderedDict()
+        # Who was heard of since the last time that half of all were forgotten, and before it. An
+        # order of all keys would take as much memory again, and time with each call.
+        self._late: dict[str, float | _Past] = {}
+        self._early: dict[str, float | _Past] = {}
 
     def allow(self, key: str) -> float | None:
         """Let a key do it once more, or say how long it must wait.
@@ -64,15 +67,15 @@ class Limiter:
             key: who.
             now: the time by the clock, where that is known already.
         """
-        past = self._past.get(key)
+        past = self._found(key)
         if past is None:
             return 0.0, self._limit
         now = self._clock() if now is None else now
         used, first = past.counted(now, self._seconds) if isinstance(past, _Past) else (1, past)
         if first + self._seconds <= now:  # all of them have passed
-            del self._past[key]
+            self._late.pop(key, None)
+            self._early.pop(key, None)
             return 0.0, self._limit
-        self._past.move_to_end(key)
         left = self._limit - used
         return (0.0, left) if left > 0 else (first + self._seconds - now, 0)
 
@@ -83,15 +86,23 @@ class Limiter:
             key: who.
             now: the time by the clock, where that is known already.
         """
-        past, now = self._past.get(key), self._clock() if now is None else now
+        past, now = self._found(key), self._clock() if now is None else now
         if isinstance(past, _Past):
             past.times.append(now)
-        elif past is not None:
-            self._past[key] = _Past(past, now)
         else:  # most keys do it once: a number takes a fraction of what an array does
-            self._past[key] = now
-            if len(self._past) > self._peers:
-                self._past.popitem(last=False)
+            self._early.pop(key, None)
+            self._keep(key, now if past is None else _Past(past, now))
+
+    def _found(self, key: str) -> float | _Past | None:
+        past = self._late.get(key)
+        if past is None and (past := self._early.pop(key, None)) is not None:
+            self._keep(key, past)
+        return past
+
+    def _keep(self, key: str, past: float | _Past) -> None:
+        self._late[key] = past
+        if 2 * len(self._late) > self._peers:
+            self._late, self._early = {}, self._late
 
 
 class _Past:

@@ -67,7 +67,9 @@ async def test_arguments_are_kept_nowhere() -> None:
     counting = RateCounter(MemoryWindows())
     counted = CallLimits(Limits(), counting, b"key")
     await counted.take(ANA, "a", "dig", {"secret": "hunter2"})
-    kept = str({name: list(each._past) for name, each in counting._own._limiters.items()})
+    kept = str(
+        {name: list(each._late | each._early) for name, each in counting._own._limiters.items()}
+    )
     assert "repeats" in kept
     assert "hunter2" not in kept
     other = CallLimits(Limits(), counting, b"another key")

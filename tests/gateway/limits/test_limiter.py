@@ -92,7 +92,19 @@ def test_a_key_that_does_it_once_takes_little_more_than_its_name(clock):
         used, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert used / len(keys) < 150
+    assert used / len(keys) < 120
+
+
+@given(peers=st.integers(2, 9), names=st.lists(st.sampled_from("abcdefghijkl"), max_size=120))
+def test_the_keys_heard_of_last_are_remembered_and_no_more_than_may_be(peers, names):
+    limiter = Limiter(1, 60, peers=peers, clock=Clock())
+    heard: list[str] = []
+    for name in names:
+        limiter.allow(name)
+        heard = [name, *(each for each in heard if each != name)]
+        remembered = [each for each in "abcdefghijkl" if each in limiter._late | limiter._early]
+        assert set(heard[: peers // 2]) <= set(remembered)
+        assert len(remembered) <= peers + 1
 
 
 def test_who_was_not_heard_of_for_longest_is_forgotten_first(clock):
