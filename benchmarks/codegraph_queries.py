@@ -1,4 +1,4 @@
-"""Questions to a graph of 100,000 entities and 500,000 edges, through the store.
+"""Questions to a graph of 100,000 entities, 500,000 calls and as many references.
 
 What is timed is what a tool asks of the store. Entities are drawn as people ask about them: half of
 them at random, half among the 2 % that are called most.
@@ -18,19 +18,23 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+import msgspec
+
 from benchmarks import codegraph_tree as tree
 from benchmarks.table import Bar, Row
 from benchmarks.workflows import _postgres as empty_postgres
 from gateway.services.database.service import open_database
 from plugins.codegraph.indexer.edge_buffer import EdgeBuffer
-from plugins.codegraph.model import EdgeKind, Entity
+from plugins.codegraph.model import EdgeKind, Entity, Sort
 from plugins.codegraph.store.file_rows import MAX_ROWS, batches
 from plugins.codegraph.store.layers import Stamp
 from plugins.codegraph.store.owner import Owner
-from plugins.codegraph.store.rows import merged_edges
+from plugins.codegraph.store.rows import FileGraph, merged_edges
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.store.tables import repositories
+from plugins.codegraph.tools.impact import DEPENDS
+from plugins.codegraph.tools.uses import USES
 
 SECTION = "codegraph_queries"
 MIGRATIONS = Path(__file__).parents[1] / "plugins" / "codegraph" / "migrations"
@@ -62,7 +66,8 @@ def measure() -> list[Row]:
 async def _database(name: str, address: str) -> list[Row]:
     with tempfile.TemporaryDirectory() as directory:
         async with _filled(address, Path(directory)) as (graph, asked, seconds):
-            rows = [Row(SECTION, f"{name}: writing 100,000 entities, 500,000 edges", seconds, "s")]
+            what = "writing 100,000 entities, 500,000 calls and as many references"
+            rows = [Row(SECTION, f"{name}: {what}", seconds, "s")]
             for what, question, bars in _questions():
                 # The databases are measured alike; the bars are those of the embedded default.
                 limits = bars if name == "SQLite" else (None, None)
@@ -76,6 +81,8 @@ def _questions() -> list[tuple[str, Question, tuple[float | None, float | None]]
         ("callers at depth 1", _walk(EdgeKind.CALLS, True, 1), (2, 20)),
         ("callees at depth 1", _walk(EdgeKind.CALLS, False, 1), (2, 20)),
         ("imports at depth 1", _imports, (2, 20)),
+        ("uses of every kind", _uses, (2, 20)),
+        ("impact through references at depth 3", _impact, (20, 100)),
         ("impact at depth 3", _walk(EdgeKind.CALLS, True, 3), (20, 100)),
         ("impact at depth 5, capped", _walk(EdgeKind.CALLS, True, 5), (100, 300)),
         ("words", _words, (10, 50)),
@@ -92,6 +99,14 @@ def _walk(kind: EdgeKind, incoming: bool, depth: int) -> Question:
         return await graph.walk([entity.key], kind, incoming, depth)
 
     return question
+
+
+async def _uses(graph: Graph, entity: Entity) -> Any:
+    return await graph.uses([entity.key], USES)
+
+
+async def _impact(graph: Graph, entity: Entity) -> Any:
+    return await graph.walk([entity.key], DEPENDS, True, 3)
 
 
 async def _imports(graph: Graph, entity: Entity) -> Any:
@@ -140,7 +155,7 @@ async def _filled(
     store = GraphStore(database)
     layers = store.layers(OWNER)
     layer = await layers.begin(Stamp())
-    made = list(tree.made(OWNER.repo, FILES, EACH, EDGES))
+    made = [_with_references(each) for each in tree.made(OWNER.repo, FILES, EACH, EDGES)]
     start = time.perf_counter()
     staging = EdgeBuffer(directory / "edges.db")
     for batch in batches(made):
@@ -159,6 +174,17 @@ async def _filled(
         yield store.open(view), _asked(made), seconds
     finally:
         await service.close()
+
+
+def _with_references(file: FileGraph) -> FileGraph:
+    """A file with a reference beside each of its calls, of one sort after the other."""
+    calls = (each for each in file.edges if each.kind is EdgeKind.CALLS)
+    sorts = list(Sort)
+    references = [
+        msgspec.structs.replace(each, kind=EdgeKind.REFERENCES, sort=sorts[place % len(sorts)])
+        for place, each in enumerate(calls)
+    ]
+    return msgspec.structs.replace(file, edges=[*file.edges, *references])
 
 
 def _asked(made: Sequence[Any]) -> list[Entity]:
