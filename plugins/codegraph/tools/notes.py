@@ -146,24 +146,10 @@ async def completeness(
     named = await graph.mentions({each.name for each in about} - _CONSTRUCTORS)
     sites, files = sum(each.sites for each in named), {each.path for each in named}
     unread = [each for each in await graph.reports() if _counts(each, languages, files)]
-    reasons = []
-    if through is not None and through.calls:
-        first = through.methods[0]
-        where = f"{first.qualified} ({first.path}:{first.line})"
-        reasons.append(f"{through.calls} users of {where}, which it overrides, may mean it")
-    if sites:
-        where = "one more place" if sites == 1 else f"{sites} more places"
-        reasons.append(f"the name stands in {where}, and no edge says what for")
     passed = 0 if references else await _passed(graph, about)
-    if passed:
-        where = "one place passes" if passed == 1 else f"{passed} places pass"
-        reasons.append(f"{where} or store it, from where it may be called (find_references)")
-    if not total and not unread and not reasons:
+    reasons = _reasons(through, sites, passed, total, len(unread))
+    if not reasons:
         return Completeness(state="complete")
-    if total:
-        reasons.append(f"{total} calls by that name have a receiver that nothing in the code tells")
-    if unread:
-        reasons.append(f"{len(unread)} files were not read, or only in part")
     return Completeness(
         state="incomplete",
         why=f"Not known to be complete: {'; '.join(reasons)}.",
@@ -175,6 +161,29 @@ async def completeness(
         unread_files=len(unread) or None,
         unread=[f"{each.path}: {each.problem}"[:160] for each in unread[:MAX_PLACES]] or None,
     )
+
+
+def _reasons(
+    through: Overridden | None, sites: int, passed: int, unresolved: int, unread: int
+) -> list[str]:
+    """Why something may refer to an entity that no edge tells of."""
+    reasons = []
+    if through is not None and through.calls:
+        first = through.methods[0]
+        where = f"{first.qualified} ({first.path}:{first.line})"
+        reasons.append(f"{through.calls} users of {where}, which it overrides, may mean it")
+    if sites:
+        where = "one more place" if sites == 1 else f"{sites} more places"
+        reasons.append(f"the name stands in {where}, and no edge says what for")
+    if passed:
+        where = "one place passes" if passed == 1 else f"{passed} places pass"
+        reasons.append(f"{where} or store it, from where it may be called (find_references)")
+    if unresolved:
+        what = "calls by that name have a receiver that nothing in the code tells"
+        reasons.append(f"{unresolved} {what}")
+    if unread:
+        reasons.append(f"{unread} files were not read, or only in part")
+    return reasons
 
 
 async def _unresolved(graph: Graph, about: Sequence[Entity]) -> tuple[int, list[str]]:

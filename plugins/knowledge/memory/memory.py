@@ -71,7 +71,6 @@ class Memory:
         query: the query operation.
         entries: the operations that write.
         governed: the same, where some writes wait for a person.
-        approvals: the requests that wait, and their decisions.
         batches: the same, many at once.
         reader: the operations that read one entry.
         lists: lists entries.
@@ -93,7 +92,6 @@ class Memory:
     query: QueryEngine
     entries: Entries
     governed: GovernedEntries
-    approvals: Approvals
     batches: Batches
     reader: EntryReader
     lists: EntryLists
@@ -108,6 +106,11 @@ class Memory:
     review: ReviewQueue
     conversations: Conversations
     vector_follower: VectorFollower | None = None
+
+    @property
+    def approvals(self) -> Approvals:
+        """What waits for a person's yes."""
+        return self.governed.approvals
 
     @classmethod
     @asynccontextmanager
@@ -133,7 +136,8 @@ class Memory:
             review_days: after how many days documents of a type want a look.
         """
         rules = approval or ApprovalRules()
-        memory = _assembled(host, knowledge, roles, clock, rules, upkeep, review_days or {})
+        documents = _documents(knowledge, review_days or {}, clock)
+        memory = _assembled(host, knowledge, roles, clock, rules, upkeep, documents)
         going = [memory.usage.run(), memory.upkeep.run_working_moves()]
         if memory.vector_follower is not None:
             going.append(memory.vector_follower.run())
@@ -153,7 +157,7 @@ def _assembled(
     clock: Callable[[], datetime],
     rules: ApprovalRules,
     upkeep: str,
-    review_days: Mapping[ContentType, int],
+    documents: Callable[[Caller], Sequence[Overdue]],
 ) -> Memory:
     host = replace(host, database=(unit_of_work := UnitOfWork(host.database)))
     hub, failed = Hub(EventLog(unit_of_work), host.cache, host.log), FailureLog(host.log)
@@ -161,20 +165,18 @@ def _assembled(
     reads, working, vectors = entries.reads, entries.working, entries.vectors
     governed = _governed(entries, unit_of_work, host)
     batches = _batches(governed, host, unit_of_work)
-    usage, notes = _usage(working, entries.writes), NotesLayer(knowledge)
+    usage, provider = _usage(working, entries.writes), _provider(host)
+    notes, authors = NotesLayer(knowledge), Authors(reads, host.people)
     sources: list[EntrySource] = [working, reads, notes]
-    layers, authors = _layers(working, reads, vectors, notes), Authors(reads, host.people)
-    provider = ProviderName(name=host.portal, version=version("porch"))
     standing = StandingOrder(entries.relations.store, reads, clock, notes)
-    ranked = (host.embedder, vectors, usage, provider, failed, roles, authors, standing)
-    query = QueryEngine(layers, sources, *ranked)
+    asks = (host.embedder, vectors, usage, provider, failed, roles, authors, standing)
+    query = QueryEngine(_layers(working, reads, vectors, notes), sources, *asks)
     return Memory(
         provider=provider,
         query=query,
         streams=Streams(hub.events, hub, query, roles, clock),
         entries=entries,
         governed=governed,
-        approvals=governed.approvals,
         batches=batches,
         reader=EntryReader(sources, reads, usage, roles),
         lists=EntryLists(reads, working, roles),
@@ -186,9 +188,13 @@ def _assembled(
         people=host.people,
         verify=Verifications(entries, notes),
         conversations=Conversations(governed, RuleExtractor()),
-        review=ReviewQueue(standing, roles, _documents(knowledge, review_days, clock)),
+        review=ReviewQueue(standing, roles, documents),
         vector_follower=_vector_follower(host, vectors, hub.events, clock, failed),
     )
+
+
+def _provider(host: Host) -> ProviderName:
+    return ProviderName(name=host.portal, version=version("porch"))
 
 
 def _documents(

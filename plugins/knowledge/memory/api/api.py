@@ -10,7 +10,7 @@ from gateway.contract import Allowance, Api, Caller, Route
 from plugins.knowledge.memory.api.approvals import approval_routes
 from plugins.knowledge.memory.api.batches import batch_routes
 from plugins.knowledge.memory.api.discovery import DiscoveryResponse, discovered
-from plugins.knowledge.memory.api.entries import entry_routes, standing_routes
+from plugins.knowledge.memory.api.entries import entry_routes
 from plugins.knowledge.memory.api.errors import ErrorResponse, failed
 from plugins.knowledge.memory.api.examples import EXAMPLES
 from plugins.knowledge.memory.api.requests import (
@@ -21,6 +21,7 @@ from plugins.knowledge.memory.api.requests import (
     Query,
     Update,
 )
+from plugins.knowledge.memory.api.standing import standing_routes
 from plugins.knowledge.memory.api.streams import streaming_url, streams
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE

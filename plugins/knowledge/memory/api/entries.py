@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -11,11 +11,8 @@ from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.author import AUTHOR_FIELD, Author
 from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy
-from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE, RelationDraft, Sent
-from plugins.knowledge.memory.model.responses import RelationResponse, VerificationResponse
-from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE, Sent
 from plugins.knowledge.memory.query.lists import ListFilters, ZonedMoment
-from plugins.knowledge.memory.query.review import Review
 from plugins.knowledge.memory.tools.recall import PAGE, list_entries
 
 _WRITES = "300 in 60s"
@@ -64,83 +61,6 @@ class EntryResponse(BaseModel):
     entry: KnowledgeEntry
     layer: Layer = Field(description="Where it is.")
     author: Author = Field(description=AUTHOR_FIELD)
-
-
-class RelationAsked(Sent):
-    """How an entry goes together with an earlier one; the path says which entry."""
-
-    id: str = Field(min_length=1, max_length=200, description="The later entry's id.")
-    target: str = Field(min_length=1, max_length=200, description="The earlier entry's id.")
-    kind: Literal["supersedes", "corrects", "contests", "both_hold", "apart"]
-
-    def draft(self) -> RelationDraft:
-        """The same, as memory reads it."""
-        return RelationDraft(kind=Relation(self.kind), target=self.target)
-
-
-class VerificationAsked(Sent):
-    """That somebody looked whether an entry still holds."""
-
-    id: str = Field(min_length=1, max_length=200, description="The entry's id.")
-    against: str | None = Field(
-        None, min_length=1, max_length=2000, description="What it was compared with."
-    )
-
-
-class ReviewAsked(Sent):
-    """What the review queue takes: nothing."""
-
-
-def standing_routes(memory: Memory) -> list[Route]:
-    """The endpoints by which memory keeps right."""
-
-    async def relate(asked: RelationAsked, caller: Caller) -> RelationResponse:
-        return await memory.governed.relate(asked.id, asked.draft(), caller)
-
-    async def verify(asked: VerificationAsked, caller: Caller) -> VerificationResponse:
-        return await memory.verify(asked.id, caller, asked.against)
-
-    async def review(asked: ReviewAsked, caller: Caller) -> Review:
-        return await memory.review(caller)
-
-    return [
-        Route(
-            method="GET",
-            path="/review",
-            run=review,
-            name="review_entries",
-            tool="review_memory",
-            params=ReviewAsked,
-            response=Review,
-            summary="What waits for a look: entries at odds, and entries long unverified.",
-            operation="lists",
-            rate=_RATE,
-        ),
-        Route(
-            method="POST",
-            path="/{id}/relations",
-            run=relate,
-            name="relate_entries",
-            tool="settle_memory",
-            params=RelationAsked,
-            response=RelationResponse,
-            summary="Say how an entry goes together with an earlier one.",
-            operation="updates",
-            rate=_WRITES,
-        ),
-        Route(
-            method="POST",
-            path="/{id}/verification",
-            run=verify,
-            name="verify_entry",
-            tool="verify_memory",
-            params=VerificationAsked,
-            response=VerificationResponse,
-            summary="Say that an entry still holds.",
-            operation="updates",
-            rate=_WRITES,
-        ),
-    ]
 
 
 def entry_routes(memory: Memory) -> list[Route]:

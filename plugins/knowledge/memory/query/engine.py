@@ -135,9 +135,7 @@ class QueryEngine:
                 execution_time_ms=round(1000 * (time.perf_counter() - start), 3),
                 layers_queried=[str(layer) for layer in gathered.asked],
                 layers_contributed=[str(layer) for layer in gathered.contributed],
-                layers_failed={
-                    str(layer): note for layer, note in {**gathered.notes, **unread}.items()
-                },
+                layers_failed={str(k): note for k, note in {**gathered.notes, **unread}.items()},
                 layers_by_words=self._by_words(gathered.asked, request.mode),
                 provider=self.provider,
             ),

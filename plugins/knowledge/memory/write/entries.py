@@ -8,8 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gateway.contract import Caller
-from plugins.knowledge.memory.algorithms.merge import merge
-from plugins.knowledge.memory.algorithms.settlement import settle
 from plugins.knowledge.memory.algorithms.turns import follows, speaker
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.entry import Layer
@@ -18,8 +16,6 @@ from plugins.knowledge.memory.model.policy import AccessPolicyConfig
 from plugins.knowledge.memory.model.record import (
     NOTE_PREFIX,
     Record,
-    attributes_of,
-    is_generated_id,
 )
 from plugins.knowledge.memory.model.requests import (
     CreateRequest,
@@ -35,8 +31,10 @@ from plugins.knowledge.memory.store.audit import AuditLog, AuditRecord
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.vectors import MemoryVectors
 from plugins.knowledge.memory.store.writes import Event, Writes
+from plugins.knowledge.memory.write.claims import settle_claims
 from plugins.knowledge.memory.write.drafts import new_record, updated_record
 from plugins.knowledge.memory.write.embedding import entry_vector
+from plugins.knowledge.memory.write.merging import merged
 from plugins.knowledge.memory.write.relations import (
     EntryRelations,
     Near,
@@ -133,7 +131,7 @@ class Entries:
                 shown = vector if options.generate_embedding else None
                 entry = record.entry(_numbers(shown))
                 return CreateResponse(entry=entry, status="created", near=named(near, related))
-            if made := await self._resolve(record, twins, vector, person, related):
+            if made := await settle_claims(self, record, twins, vector, person, related):
                 return made
         raise _too_many_changes()
 
@@ -180,7 +178,7 @@ class Entries:
         began = request.entry.version
         if began is None or began == current.version:
             return wanted
-        return await self._merged(current, wanted, began, caller)
+        return await merged(self.reads, current, wanted, began, caller)
 
     async def delete(self, request: DeleteRequest, caller: Caller) -> DeleteResponse:
         """Remove an entry: out of sight, or with all that was kept of it.
@@ -308,7 +306,7 @@ class Entries:
 
             writes = writes.alongside(relate)
         self.tell(await writes.add([record], person, given))
-        await self._show(record, vector)
+        await self.show(record, vector)
 
     async def _replace(
         self, current: Record, wanted: Record, request: CreateRequest, person: str
@@ -327,7 +325,7 @@ class Entries:
         if event is None:
             return False
         self.tell([event])
-        await self._show(wanted, vector, hidden=current.embedded)
+        await self.show(wanted, vector, hidden=current.embedded)
         return True
 
     async def _remove(self, id: str, person: str, *, hard: bool) -> None:
@@ -336,7 +334,7 @@ class Entries:
         if self.vectors is not None:
             await self.vectors.hide([id])
 
-    async def _show(self, record: Record, vector: Vector | None, *, hidden: bool = False) -> None:
+    async def show(self, record: Record, vector: Vector | None, *, hidden: bool = False) -> None:
         """Let a written entry be found by its vector; without one, by no earlier one either."""
         if self.vectors is None:
             return
@@ -344,93 +342,6 @@ class Entries:
             await self.vectors.show([(record, vector)])
         elif hidden:
             await self.vectors.hide([record.id])
-
-    async def _resolve(
-        self,
-        record: Record,
-        twins: Sequence[Record],
-        vector: Vector | None,
-        person: str,
-        related: Sequence[Related],
-    ) -> CreateResponse | None:
-        """Let one of several entries stand that claim the same; None where another one of them
-        was written meanwhile, and nothing was done."""
-        chosen = not is_generated_id(record.id)
-        settled = settle([record, *twins], self.clock(), new=record.id, chosen=chosen)
-        winner, before = settled.winner, next((e for e in twins if e.id == settled.winner.id), None)
-        if before is not None:
-            winner, vector = await self._worded(winner, before, record, vector)
-        gone = {id: version for id, version in settled.gone.items() if id != record.id}
-        audit_records = [
-            AuditRecord(person, "replace", id, "done", winner.id) for id in sorted(gone)
-        ]
-        audit_records.append(
-            AuditRecord(person, "update" if before else "create", winner.id, "done")
-        )
-
-        async def relate(connection: AsyncConnection) -> None:
-            await self.relations.write_in(connection, winner.id, related, person)
-
-        told = (
-            await self.audited(*audit_records)
-            .alongside(relate)
-            .settle(
-                winner,
-                None if before is None else before.version,
-                gone,
-                person,
-                vector,
-                settled.more_uses,
-            )
-        )
-        if told is None:
-            return None
-        self.tell(told)
-        if before is None:
-            await self._show(winner, vector)
-        elif self.vectors is not None:
-            await self.vectors.follow([winner])
-        if self.vectors is not None:
-            await self.vectors.hide(settled.gone)
-        return CreateResponse(entry=winner.entry(), status="updated" if before else "created")
-
-    async def _worded(
-        self, winner: Record, before: Record, said: Record, vector: Vector | None
-    ) -> tuple[Record, Vector | None]:
-        """An entry that somebody said again, and its vector; None where the kept one is right.
-
-        Args:
-            winner: the entry as it is to be.
-            before: the entry as it is.
-            said: what somebody said.
-            vector: of that.
-        """
-        if winner.text == before.text and before.embedded:
-            return replace(winner, embedded=True), None
-        if winner.text != said.text:
-            made = before.embedded or said.embedded
-            vector = await entry_vector(self.vectors, winner, None, made)
-        return replace(winner, embedded=vector is not None), vector
-
-    async def _merged(self, current: Record, wanted: Record, began: int, caller: Caller) -> Record:
-        """What an update wants, with what was written since the version it began with.
-
-        A version that the caller may not read is no base: what is merged would tell of it.
-        """
-        base = await self.reads.version(current.id, began, caller_keys(caller))
-        if base is None or base.fields is None:
-            message = f"Version {began} of the entry is not kept. Begin with {current.version}."
-            raise MemoryFailed(ErrorCode.CONFLICT, message, {"version": current.version})
-        merged = merge(base.fields, wanted.fields(), current.fields())
-        if merged.conflicts:
-            fields = sorted(merged.conflicts)
-            raise MemoryFailed(
-                ErrorCode.CONFLICT,
-                f"Version {current.version} changed the same otherwise: {', '.join(fields)}. Read "
-                "it, and send the update again with its version.",
-                {"version": current.version, "fields": fields},
-            )
-        return replace(wanted, **attributes_of(merged.fields))
 
     def check_change(self, record: Record, request: UpdateRequest, caller: Caller) -> None:
         """Refuse a change that the caller may not make.

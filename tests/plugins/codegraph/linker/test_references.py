@@ -10,7 +10,8 @@ from plugins.codegraph.model import EdgeKind, Sort
 from tests.examples import examples
 from tests.plugins.codegraph.linker.in_memory import LinkedRepo
 from tests.plugins.codegraph.linker.linked import linked
-from tests.plugins.codegraph.linker.ways import LANGUAGES, Way, program
+from tests.plugins.codegraph.linker.ways.program import LANGUAGES, program
+from tests.plugins.codegraph.linker.ways.way import Way
 
 
 def uses(repo: LinkedRepo, name: str) -> set[tuple[str, str, int]]:

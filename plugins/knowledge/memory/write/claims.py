@@ -1,0 +1,99 @@
+"""Entries of one owner that claim the same: one of them stands (README, "Conflicts")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from plugins.knowledge.memory.algorithms.settlement import settle
+from plugins.knowledge.memory.model.record import Record, is_generated_id
+from plugins.knowledge.memory.model.responses import CreateResponse
+from plugins.knowledge.memory.store.audit import AuditRecord
+from plugins.knowledge.memory.write.embedding import entry_vector
+from plugins.knowledge.memory.write.relations import Related
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from plugins.knowledge.memory.store.vectors import MemoryVectors, Vector
+    from plugins.knowledge.memory.write.entries import Entries
+
+
+async def settle_claims(
+    entries: Entries,
+    record: Record,
+    twins: Sequence[Record],
+    vector: Vector | None,
+    person: str,
+    related: Sequence[Related],
+) -> CreateResponse | None:
+    """Let one of several entries stand that claim the same.
+
+    Args:
+        entries: what writes.
+        record: the entry that somebody says now.
+        twins: the kept ones that claim the same.
+        vector: of the new entry.
+        person: who says it.
+        related: what it says about earlier entries.
+
+    Returns:
+        What stands; None where another one of them was written meanwhile, and nothing was done.
+    """
+    chosen = not is_generated_id(record.id)
+    settled = settle([record, *twins], entries.clock(), new=record.id, chosen=chosen)
+    winner, before = settled.winner, next((e for e in twins if e.id == settled.winner.id), None)
+    if before is not None:
+        winner, vector = await _worded(entries.vectors, winner, before, record, vector)
+    gone = {id: version for id, version in settled.gone.items() if id != record.id}
+
+    async def relate(connection: AsyncConnection) -> None:
+        await entries.relations.write_in(connection, winner.id, related, person)
+
+    writes = entries.audited(*_audit_records(person, winner, gone, is_kept=before is not None))
+    version = None if before is None else before.version
+    written = await writes.alongside(relate).settle(
+        winner, version, gone, person, vector, settled.more_uses
+    )
+    if written is None:
+        return None
+    entries.tell(written)
+    if before is None:
+        await entries.show(winner, vector)
+    elif entries.vectors is not None:
+        await entries.vectors.follow([winner])
+    if entries.vectors is not None:
+        await entries.vectors.hide(settled.gone)
+    return CreateResponse(entry=winner.entry(), status="created" if before is None else "updated")
+
+
+def _audit_records(
+    person: str, winner: Record, gone: Iterable[str], *, is_kept: bool
+) -> list[AuditRecord]:
+    replaced = [AuditRecord(person, "replace", id, "done", winner.id) for id in sorted(gone)]
+    return [*replaced, AuditRecord(person, "update" if is_kept else "create", winner.id, "done")]
+
+
+async def _worded(
+    vectors: MemoryVectors | None,
+    winner: Record,
+    before: Record,
+    said: Record,
+    vector: Vector | None,
+) -> tuple[Record, Vector | None]:
+    """An entry that somebody said again, and its vector; None where the kept one is right.
+
+    Args:
+        vectors: the vector store, or None where the portal has no model.
+        winner: the entry as it is to be.
+        before: the entry as it is.
+        said: what somebody said.
+        vector: of that.
+    """
+    if winner.text == before.text and before.embedded:
+        return replace(winner, embedded=True), None
+    if winner.text != said.text:
+        made = before.embedded or said.embedded
+        vector = await entry_vector(vectors, winner, None, made)
+    return replace(winner, embedded=vector is not None), vector
