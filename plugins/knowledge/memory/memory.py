@@ -67,7 +67,6 @@ class Memory:
     """Everything that agents remember.
 
     Attributes:
-        provider: who answers.
         query: the query operation.
         entries: the operations that write.
         governed: the same, where some writes wait for a person.
@@ -88,7 +87,6 @@ class Memory:
             are no other processes with vectors of their own.
     """
 
-    provider: ProviderName
     query: QueryEngine
     entries: Entries
     governed: GovernedEntries
@@ -106,6 +104,11 @@ class Memory:
     review: ReviewQueue
     conversations: Conversations
     vector_follower: VectorFollower | None = None
+
+    @property
+    def provider(self) -> ProviderName:
+        """Who answers."""
+        return self.query.provider
 
     @property
     def approvals(self) -> Approvals:
@@ -172,7 +175,6 @@ def _assembled(
     asks = (host.embedder, vectors, usage, provider, failed, roles, authors, standing)
     query = QueryEngine(_layers(working, reads, vectors, notes), sources, *asks)
     return Memory(
-        provider=provider,
         query=query,
         streams=Streams(hub.events, hub, query, roles, clock),
         entries=entries,
