@@ -14,8 +14,10 @@ import httpx2
 import pytest
 
 from scripts.versions import declared, interpreter
+from tests.faults.conftest import eventually
 from tests.gateway.cli.conftest import PAGE, PORTAL, TIERS
 from tests.journeys.test_serving import request
+from tests.servers.readiness import is_ready
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -83,7 +85,9 @@ def served(porch: Path, place: Path) -> Iterator[str]:
         try:
             assert process.stdout is not None
             pasted = (line.split()[-1] for line in process.stdout if "Paste into" in line)
-            yield next(pasted, "") or pytest.fail((place / "errors").read_text())
+            url = next(pasted, "") or pytest.fail((place / "errors").read_text())
+            eventually(lambda: is_ready(url.removesuffix("/mcp")), "it is ready")
+            yield url
         finally:
             process.terminate()
             process.wait(60)
