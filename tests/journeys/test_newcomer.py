@@ -62,8 +62,11 @@ def test_the_inspector_lists_what_is_open(url: str, era: str, tmp_path: Path) ->
     names = [tool["name"] for tool in answer["tools"]]
     assert names == [
         "search_knowledge",
+        "get_section",
+        "related_documents",
         "define_term",
         "search_lexicon",
+        "list_documents",
         "list_groups",
         "list_releases",
         "get_available_workflows",
