@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
+import signal
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -45,7 +44,7 @@ def command(ctx: click.Context, setup: Setup, watch: bool, as_json: bool) -> Non
       porch status --json                             for a program
     """
     if watch:
-        _watch(setup, as_json=as_json)
+        asyncio.run(_watch(setup, as_json=as_json))
         return
     found = _asked(setup)
     if as_json:
@@ -59,15 +58,23 @@ def _asked(setup: Setup) -> Any:
     return asyncio.run(request_portal(setup, "GET", "/admin/status"))
 
 
-def _watch(setup: Setup, *, as_json: bool) -> None:
-    """Look again and again, until Ctrl+C."""
-    with suppress(KeyboardInterrupt):
-        while True:
-            found = _asked(setup)
-            told = json.dumps(found, ensure_ascii=False) if as_json else _screen(setup, found)
-            # In one piece: a screen that is cleared first and filled line by line flickers.
-            click.echo(told if as_json else f"{_CLEARED}{told}")
-            time.sleep(WATCH_SECONDS)
+async def _watch(setup: Setup, *, as_json: bool) -> None:
+    """Look again and again, until Ctrl+C; whatever is asked just then is let go."""
+    stopped = asyncio.Event()
+    # Not by KeyboardInterrupt: what it cancels may end in another way, and the look goes on.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
+    stop = asyncio.create_task(stopped.wait())
+    while not stopped.is_set():
+        look = asyncio.create_task(request_portal(setup, "GET", "/admin/status"))
+        await asyncio.wait({look, stop}, return_when=asyncio.FIRST_COMPLETED)
+        if not look.done():
+            look.cancel()
+            return
+        found = look.result()
+        told = json.dumps(found, ensure_ascii=False) if as_json else _screen(setup, found)
+        # In one piece: a screen that is cleared first and filled line by line flickers.
+        click.echo(told if as_json else f"{_CLEARED}{told}")
+        await asyncio.wait({stop}, timeout=WATCH_SECONDS)
 
 
 def _screen(setup: Setup, found: Mapping[str, Any] | None) -> str:

@@ -128,7 +128,7 @@ def _plants(monkeypatch: pytest.MonkeyPatch, check: Any) -> None:
             return Plugin("plants", "Has beds.", opened, Beds, check=check)
 
     found = plugin_host.discover
-    for module in ("gateway.cli.checkup", "gateway.app"):
+    for module in ("gateway.cli.checkup", "gateway.assembly"):
         monkeypatch.setattr(f"{module}.discover", lambda modules=None: found([Plants()]))
 
 

@@ -16,8 +16,6 @@ from gateway.testing import TestPortal, open_test_portal
 from tests.gateway.discovery import workshop
 from tests.gateway.discovery.over import NoDatabase
 
-NOON = datetime.now(UTC).replace(hour=12, minute=0)
-YESTERDAY = NOON - timedelta(days=1)
 CONFIG = {"tools": {"budget": 900, "favourites": {"pinned": ["break_down"], "used": 2}}}
 
 
@@ -25,6 +23,11 @@ CONFIG = {"tools": {"budget": 900, "favourites": {"pinned": ["break_down"], "use
 async def portal() -> AsyncGenerator[TestPortal]:
     async with open_test_portal(workshop.MODULE, tiers=workshop.TIERS, config=CONFIG) as opened:
         yield opened
+
+
+def noon(days_ago: int = 0) -> datetime:
+    """Midday of a day; asked for in the test, as the run may have begun the day before."""
+    return datetime.now(UTC).replace(hour=12, minute=0) - timedelta(days=days_ago)
 
 
 def _record(at: datetime, item: str, outcome: str = "ok") -> AuditRecord:
@@ -48,13 +51,13 @@ async def _shown(portal: TestPortal) -> list[str]:
 async def test_what_was_used_on_whole_days_comes_after_what_is_pinned(portal: TestPortal) -> None:
     await _used(
         portal,
-        (YESTERDAY, "workshop/weigh_lamp", 2),
-        (YESTERDAY, "workshop/repair_clock", 9),
-        (YESTERDAY, "workshop/paint_table", 3),
-        (YESTERDAY, "workshop/paint_chair", 1),
-        (NOON, "workshop/paint_radio", 20),
-        (NOON - timedelta(days=9), "workshop/paint_kettle", 20),
-        (YESTERDAY, "workshop/prompt:paint_boiler", 20),
+        (noon(1), "workshop/weigh_lamp", 2),
+        (noon(1), "workshop/repair_clock", 9),
+        (noon(1), "workshop/paint_table", 3),
+        (noon(1), "workshop/paint_chair", 1),
+        (noon(), "workshop/paint_radio", 20),
+        (noon(9), "workshop/paint_kettle", 20),
+        (noon(1), "workshop/prompt:paint_boiler", 20),
     )
     assert await _shown(portal) == ["break_down", "paint_table", "weigh_lamp"]
 
@@ -67,10 +70,10 @@ async def test_a_pinned_name_that_no_tool_has_is_told_to_the_admin() -> None:
 
 
 async def test_favourites_are_read_once_a_day(portal: TestPortal) -> None:
-    day = NOON.date()
+    day = noon().date()
     found = Favourites(Settings(), portal.running.services.shared_database, today=lambda: day)
     await found.refresh()
-    await _used(portal, (YESTERDAY, "workshop/weigh_lamp", 1), (NOON, "workshop/paint_radio", 3))
+    await _used(portal, (noon(1), "workshop/weigh_lamp", 1), (noon(), "workshop/paint_radio", 3))
     await found.refresh()
     items = portal.running.catalog.listed("tool", await _anyone(portal))
     assert found.among(items, Costs(), 10_000) == []
