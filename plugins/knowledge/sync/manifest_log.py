@@ -116,7 +116,9 @@ class ManifestLog:
         """Keep a manifest: what differs from the one that is known, or all of it."""
         mark, seen = await self._mark(), await self._objects()
         known = self._manifest
-        if known is None or (mark, seen) != (self._marked, self._seen) or self._is_full():
+        overtaken = known is None or (mark, seen) != (self._marked, self._seen)
+        # Records by other rules may hold what these take out: nothing of them stays.
+        if known is None or overtaken or self._is_full() or known.rules != manifest.rules:
             await self._write_whole(manifest, seen)
         else:
             change = _difference(known, manifest, self._state)

@@ -154,7 +154,7 @@ async def test_a_second_start_is_ready_at_once(library: Any) -> None:
 
 def test_the_declaration_does_nothing_yet() -> None:
     plugin = porch_plugin()
-    assert (plugin.name, plugin.config, len(plugin.commands)) == ("knowledge", KnowledgeConfig, 3)
+    assert (plugin.name, plugin.config, len(plugin.commands)) == ("knowledge", KnowledgeConfig, 4)
 
 
 async def _index_until_killed(root: Path) -> None:
