@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from gateway.catalog.items import Item, tool_item
-from gateway.config.models import Services
+from gateway.config.portal_keys import Services
 from gateway.contract import Caller, Host, Listing, Tier, Tool
+from gateway.pipeline.json_budget import size
 from gateway.pipeline.pager import Cursors, Pager
-from gateway.pipeline.truncation import size
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.codegraph import offer

@@ -166,7 +166,7 @@ def measure() -> list[Row]:
 
 async def _alone(data: Path, kept: Filled) -> list[Row]:
     """What everything stands on, without the API."""
-    from gateway.config.models import Services
+    from gateway.config.portal_keys import Services
     from gateway.services import open_services
 
     with serving(["starlette"], tools=1) as served:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.config.models import Services
+from gateway.config.portal_keys import Services
 from gateway.contract import Host
 from gateway.plugin_host import make_host
 from gateway.services import open_services

@@ -22,7 +22,7 @@ from typing import Any, Literal
 from benchmarks.dialogues import WEEKS, Asked, Turn, dialogues
 from benchmarks.table import Bar, Row, Unmeasurable
 from benchmarks.updates import Pair, Update, pairs, updates
-from gateway.config.models import Services
+from gateway.config.portal_keys import Services
 from gateway.contract import Caller, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
-from gateway.config.models import PluginSection
 from gateway.config.portal import Portal
 from gateway.config.portal_file import PortalFile
+from gateway.config.portal_keys import PluginSection
 from gateway.config.tiers_file import Tiers
 from gateway.contract import Change
 from gateway.errors import ConfigError, Problem

@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 from gateway.assembly import open_portal
 from gateway.config.access_check import check_access
-from gateway.config.models import Services
 from gateway.config.portal import TIERS_FILE, Portal, load_portal
+from gateway.config.portal_keys import Services
 from gateway.config.tiers_file import TierRulesFile, check_keys
 from gateway.contract import Plugin
 from gateway.errors import ConfigError, Problem

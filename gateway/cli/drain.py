@@ -22,7 +22,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Protocol
 
-from gateway.config.models import Limits
+from gateway.config.portal_keys import Limits
 from gateway.observability.logs import get_logger
 
 HANDSHAKE_SECONDS = 0.5

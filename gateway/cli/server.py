@@ -27,7 +27,7 @@ from gateway.cli.data_directory import local_socket
 from gateway.cli.drain import Drain
 from gateway.cli.handshakes import drop_handshakes
 from gateway.cli.local import Local
-from gateway.config.models import PortalConfig
+from gateway.config.portal_keys import PortalConfig
 from gateway.errors import ConfigError, Problem
 
 if TYPE_CHECKING:

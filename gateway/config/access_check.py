@@ -13,7 +13,7 @@ from auth.rules.github import Github, GithubAge, GithubOrg, GithubTeam
 from auth.rules.hat import Hat
 from auth.rules.passport import PassportScore
 from auth.rules.token import Token
-from gateway.config.models import PortalConfig
+from gateway.config.portal_keys import PortalConfig
 from gateway.config.tiers_file import KeyFindings, Tiers
 from gateway.contract.suggestions import nearest
 from gateway.errors import Problem

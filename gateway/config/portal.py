@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gateway.config.directories import DEFAULT_CONFIG
-from gateway.config.models import PluginSection, PortalConfig, section_model
+from gateway.config.portal_keys import PluginSection, PortalConfig, section_model
 from gateway.config.variables import from_file, read_variables, variable_of
 from gateway.config.yaml_source import YamlSource, problems_of, read_yaml, reason_of, without_empty
 from gateway.contract.suggestions import unknown

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
-from gateway.config.models import PluginSection, PortalConfig, section_model
+from gateway.config.portal_keys import PluginSection, PortalConfig, section_model
 from gateway.config.tiers_file import TiersConfig
 from gateway.contract.config_types import written_duration
 

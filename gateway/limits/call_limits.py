@@ -32,8 +32,8 @@ from gateway.limits.sliding_window import Rate, Taken
 
 if TYPE_CHECKING:
     from gateway.catalog.catalog import Catalog
-    from gateway.config.models import Limits
     from gateway.config.portal import Portal
+    from gateway.config.portal_keys import Limits
 
 _TOOL, _CLIENT, _NETWORK, _REPEATS = "tool:", "client:", "network:", "repeats"
 _DIGEST_BYTES = 16

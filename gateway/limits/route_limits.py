@@ -25,8 +25,8 @@ from gateway.limits.rate_counter import (
 from gateway.limits.sliding_window import Rate, Taken
 
 if TYPE_CHECKING:
-    from gateway.config.models import Limits
     from gateway.config.portal import Portal
+    from gateway.config.portal_keys import Limits
 
 _ROUTE = "route:"
 

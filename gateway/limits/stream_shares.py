@@ -16,7 +16,7 @@ from gateway.errors import PortalError
 from gateway.limits.networks import network_of
 
 if TYPE_CHECKING:
-    from gateway.config.models import Streams
+    from gateway.config.portal_keys import Streams
 
 RETRY_AFTER_SECONDS = 5
 """Seconds after which to ask again for a stream that was refused."""

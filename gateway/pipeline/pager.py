@@ -21,8 +21,8 @@ from auth.sealer import BadSeal, Sealer
 from gateway.contract.failures import ToolFailed
 from gateway.contract.offers import Tool
 from gateway.contract.paging import Listing, Page
+from gateway.pipeline.json_budget import shorten, size
 from gateway.pipeline.json_text import UNSENDABLE, sendable
-from gateway.pipeline.truncation import shorten, size
 
 if TYPE_CHECKING:
     from gateway.catalog.items import Item

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import streams
 from benchmarks.listeners import ERAS, PROBER, Address, Caller, Listener
-from gateway.config.models import Streams
+from gateway.config.portal_keys import Streams
 from gateway.limits.networks import network_of
 from tests.servers.serving import bound
 

@@ -16,7 +16,7 @@ import yaml
 
 from gateway.cli import main
 from gateway.cli.new_plugin import write
-from gateway.config.models import PortalConfig
+from gateway.config.portal_keys import PortalConfig
 from gateway.config.tiers_file import parse_rules
 from gateway.testing import PluginContract, open_test_portal
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from gateway.cli import main
-from gateway.config.models import PortalConfig
+from gateway.config.portal_keys import PortalConfig
 from gateway.config.tiers_file import parse_rules
 from plugins.skills_repo.config import SkillsRepoConfig
 

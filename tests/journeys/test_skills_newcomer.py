@@ -187,7 +187,7 @@ async def test_the_admin_s_commands_say_what_is_there_and_what_to_mend(portal: C
 
 
 def test_what_the_shipped_file_shows_is_what_may_be_written(place: Path) -> None:
-    from gateway.config.models import PortalConfig
+    from gateway.config.portal_keys import PortalConfig
 
     sources = yaml.safe_load((place / "config" / "portal.yaml").read_text())["plugins"]
     assert [each["name"] for each in sources["skills_repo"]["sources"]] == [

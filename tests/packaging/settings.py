@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.models import Limits
 from gateway.config.portal import Portal, load_portal, read_environment
+from gateway.config.portal_keys import Limits
 
 SECRETS = {
     "database-url": "postgresql://porch:hunter2@database/porch",

@@ -11,7 +11,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from gateway.config.models import Limits
+from gateway.config.portal_keys import Limits
 from gateway.config.tiers_file import parse_tiers
 from gateway.services.secrets import address
 from gateway.services.signing_key import signing_key

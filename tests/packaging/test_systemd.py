@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.models import Limits
+from gateway.config.portal_keys import Limits
 
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "packaging" / "systemd" / "porch.service"

@@ -20,7 +20,7 @@ PLACES = [
     ("the order of what a call passes", "gateway/pipeline/pipeline.py", "class Pipeline"),
     ("how often a caller may call a tool", "gateway/limits/call_limits.py", "class CallLimits"),
     ("the headers of a limited REST route", "gateway/limits/route_limits.py", "Retry-After"),
-    ("a new key in portal.yaml", "gateway/config/models.py", "class PortalConfig"),
+    ("a new key in portal.yaml", "gateway/config/portal_keys.py", "class PortalConfig"),
     ("what is read of tiers.yaml", "gateway/config/tiers_file.py", "class TierRulesFile"),
     ("what happens to data of a deleted person", "gateway/identity/erasures.py", "class Erasures"),
     ("what the audit record holds", "gateway/observability/audit_record.py", "class AuditRecord"),

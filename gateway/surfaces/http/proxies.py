@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from auth.site import LOOPBACK
-from gateway.config.models import PortalConfig
+from gateway.config.portal_keys import PortalConfig
 from gateway.observability.logs import get_logger
 
 NOTICE = (

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.cli.data_directory import held
 from gateway.cli.server import listen
-from gateway.config.models import PortalConfig
+from gateway.config.portal_keys import PortalConfig
 from gateway.errors import ConfigError
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.config.access_check import check_access
-from gateway.config.models import PortalConfig
+from gateway.config.portal_keys import PortalConfig
 from gateway.config.tiers_file import parse_tiers
 
 GITHUB = {"client_id": "id", "client_secret": "env:SECRET"}

@@ -14,8 +14,8 @@ from pydantic.fields import FieldInfo
 
 from auth.site import is_safe
 from auth.stores import Stores
-from gateway.config.models import PortalConfig
 from gateway.config.portal import load_portal
+from gateway.config.portal_keys import PortalConfig
 from gateway.errors import ConfigError
 from gateway.identity.sign_in import SignInMethods
 from gateway.plugin_host import discover

@@ -31,8 +31,8 @@ from gateway.contract import (
     hookimpl,
     piece,
 )
+from gateway.pipeline.json_budget import size
 from gateway.pipeline.pager import CURSOR_LIFETIME_SECONDS, Cursors, Pager, purpose_of
-from gateway.pipeline.truncation import size
 from gateway.testing import TestPortal, open_test_portal
 
 ANA = Caller(person="person:ana", tier=Tier.MEMBERS)

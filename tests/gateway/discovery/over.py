@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from gateway.catalog.catalog import Catalog
-from gateway.config.models import PortalConfig
 from gateway.config.portal import Portal
+from gateway.config.portal_keys import PortalConfig
 from gateway.config.yaml_source import YamlSource
 from gateway.contract import Database, Embedder
 from gateway.discovery.discovery import Discovery

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from auth import Caller, Tier
-from gateway.config.models import Limits
+from gateway.config.portal_keys import Limits
 from gateway.limits.call_limits import CallLimits, RateLimited
 
 ANA = Caller(person="person:ana", tier=Tier.MEMBERS)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from auth import Caller
-from gateway.config.models import Limits
+from gateway.config.portal_keys import Limits
 from gateway.limits.call_limits import CallLimits, RateLimited
 from gateway.limits.rate_counter import RateCounter
 from gateway.limits.sliding_window import MemoryWindows, Taken

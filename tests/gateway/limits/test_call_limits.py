@@ -15,8 +15,8 @@ import pytest
 from pydantic import BaseModel
 
 from auth import Caller, Tier
-from gateway.config.models import Limits
 from gateway.config.portal import load_portal
+from gateway.config.portal_keys import Limits
 from gateway.contract import Offer, Plugin, Prompt, Resource, Route, Tool, hookimpl
 from gateway.errors import ConfigError
 from gateway.limits import rate_counter as counting_module

@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 
 from auth import Caller, Tier
 from gateway.cli.checkup import check_portal
-from gateway.config.models import Limits
+from gateway.config.portal_keys import Limits
 from gateway.contract import Offer, Plugin, Route, Tool, hookimpl
 from gateway.limits.rate_counter import RateCounter
 from gateway.limits.route_limits import RouteLimits, TooManyRequests

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 from auth import ANONYMOUS, Caller, Tier
-from gateway.config.models import Streams
+from gateway.config.portal_keys import Streams
 from gateway.limits.networks import network_of
 from gateway.limits.stream_shares import ShareTaken, StreamShares, TooManyStreams
 

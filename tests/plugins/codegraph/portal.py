@@ -16,7 +16,7 @@ import numpy as np
 
 from auth.sealer import Sealer
 from gateway.catalog.items import tool_item
-from gateway.config.models import Services
+from gateway.config.portal_keys import Services
 from gateway.contract import Caller, Host, Listing, Tier, Tool, ToolFailed
 from gateway.pipeline.pager import Cursors, Pager
 from gateway.plugin_host import make_host

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from auth import ANONYMOUS, Caller, Tier
-from gateway.config.models import Services as ServicesConfig
+from gateway.config.portal_keys import Services as ServicesConfig
 from gateway.contract import Offer, Tool
 from gateway.plugin_host import make_host
 from gateway.services import open_services

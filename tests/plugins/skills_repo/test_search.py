@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gateway.config.models import Services as ServicesConfig
+from gateway.config.portal_keys import Services as ServicesConfig
 from gateway.contract import Tier, ToolFailed
 from gateway.plugin_host import make_host
 from gateway.repositories.protocol import Entry

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gateway.cli.local import Local
 from gateway.cli.server import _uvicorn
-from gateway.config.models import PortalConfig
+from gateway.config.portal_keys import PortalConfig
 from gateway.surfaces.http.client_address import LOCAL, UNKNOWN, client_address
 
 

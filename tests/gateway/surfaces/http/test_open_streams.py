@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from auth import ANONYMOUS, BadCredential, Caller, Tier
-from gateway.config.models import Streams
+from gateway.config.portal_keys import Streams
 from gateway.limits.stream_shares import StreamShares, TooManyStreams
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http import open_streams as module

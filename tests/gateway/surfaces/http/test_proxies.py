@@ -5,8 +5,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.app import PortalApp
-from gateway.config.models import PortalConfig
 from gateway.config.portal import load_portal
+from gateway.config.portal_keys import PortalConfig
 from gateway.surfaces.http.proxies import NOTICE, UnknownProxies
 
 PUBLIC = {"public_url": "https://porch.example.org"}
