@@ -10,6 +10,7 @@ import logging
 import os
 import random
 import re
+import signal
 import tempfile
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
@@ -24,6 +25,10 @@ import pytest
 from tests.examples import IS_THOROUGH, load_profile
 
 load_profile()
+
+# A shell has what it begins in the background ignore Ctrl+C, and so would all that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PREFIX = "PORCH_TEST_"
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}

@@ -61,7 +61,7 @@ def _asked(setup: Setup) -> Any:
 async def _watch(setup: Setup, *, as_json: bool) -> None:
     """Look again and again, until Ctrl+C; whatever is asked just then is let go."""
     stopped = asyncio.Event()
-    # Not by KeyboardInterrupt: what it cancels may end in another way, and the look goes on.
+    # Not by KeyboardInterrupt, which a process that a shell began in the background never gets.
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stopped.set)
     stop = asyncio.create_task(stopped.wait())
     while not stopped.is_set():

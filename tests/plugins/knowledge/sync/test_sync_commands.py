@@ -96,7 +96,7 @@ def test_github_away_is_said_with_1(place: Place, history: History, github: Gith
 def test_what_is_broken_off_goes_on_and_fetches_nothing_twice(
     place: Place, history: History, github: GithubContents, how: signal.Signals
 ) -> None:
-    github.prompt, github.delay = 15, 60.0  # some of the files, and then none while it runs
+    github.prompt, github.delay = 12, 60.0  # some of the files, and then none while it runs
     process = subprocess.Popen(
         [sys.executable, "-m", "gateway.cli", "knowledge", "sync"],
         cwd=place.root,
