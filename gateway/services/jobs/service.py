@@ -334,7 +334,7 @@ class JobService:
         else:  # its threads give up a line on which nothing is answered
             config["db_engine_kwargs"] = {"connect_args": _LINE}
         make_queues(url, SCHEMA, self._jobs)
-        self._worker = QueueWorker(self._workflows.keys, loop.is_running)
+        self._worker = QueueWorker(self._workflows.keys, loop)
         self._worker.take_over()
         DBOS(config=config)
         for name, job in list(self._jobs.items()):

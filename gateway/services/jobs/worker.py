@@ -9,6 +9,7 @@ when another one of its queue ends, and the replica where that happens can run i
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
@@ -30,14 +31,17 @@ class QueueWorker:
 
     Args:
         names: the queues that this process can work on, asked at every look.
-        can_run: whether the loop that jobs run on turns; DBOS would take one of its own.
+        loop: where jobs run, also those that are taken up while it pauses; DBOS would run these
+            on a loop of its own, in another thread.
     """
 
     def __init__(
-        self, names: Callable[[], Collection[str]], can_run: Callable[[], bool] = lambda: True
+        self,
+        names: Callable[[], Collection[str]],
+        loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         self._names = names
-        self._can_run = can_run
+        self._loop = loop
         self._woken = threading.Event()
         self._stopped = threading.Event()
 
@@ -59,6 +63,7 @@ class QueueWorker:
 
     def run(self, _stop: threading.Event, dbos: DBOS) -> None:
         """Take up jobs until :meth:`stop`."""
+        dbos._background_event_loop.target_loop = lambda: self._loop  # type: ignore[method-assign]
         self._woken.set()  # what waits from before
         while not self._stopped.is_set():
             self._woken.wait(POLL_SECONDS)
@@ -87,7 +92,7 @@ class QueueWorker:
     def _take_from(self, queue: Queue, dbos: DBOS) -> None:
         from dbos._queue import queue_worker_thread
 
-        if not self._stopped.is_set() and self._can_run():
+        if not self._stopped.is_set():
             queue_worker_thread(_OneTurn(), dbos, queue)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 from pathlib import Path
@@ -10,9 +11,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.contract import Job
+from gateway.services.jobs import service as jobs_service
 from gateway.services.jobs.lease import Lease
 from gateway.services.jobs.service import SCHEMA, open_jobs
-from tests.gateway.services.jobs.test_service import calculate
+from tests.gateway.services.jobs.test_service import calculate, launched, until
 
 HERE = f"{socket.gethostname()}, process {os.getpid()}"
 
@@ -26,25 +28,19 @@ async def run_out(lease: Lease) -> None:
 
 @pytest.mark.heavy
 async def test_a_replica_that_died_is_named_once_and_only_the_living_are_listed(
-    postgres: str, tmp_path: Path
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = open_jobs(postgres, tmp_path)
-    service.register("garden", [Job("calculate", calculate)])
-    await service.launch()
-    try:
-        other = Lease(postgres, SCHEMA)
-        await other.take()
-        await service._beat()
-        assert list(service.replicas) == [HERE, HERE]
-        with capture_logs() as said:
+    monkeypatch.setattr(jobs_service, "HEARTBEAT_SECONDS", 0.05)
+    with capture_logs() as said:
+        async with launched(postgres, tmp_path, Job("calculate", calculate)) as service:
+            other = Lease(postgres, SCHEMA)
+            await other.take()
+            await until(lambda: service.replicas == (HERE, HERE))
             await run_out(other)
-            await service._beat()
-            await service._beat()
-        assert [each["replica"] for each in said if each["event"] == "replica_died"] == [HERE]
-        assert list(service.replicas) == [HERE]
-        await other.release()
-    finally:
-        await service.close()
+            await until(lambda: service.replicas == (HERE,))
+            await asyncio.sleep(0.2)  # several more heartbeats
+            await other.release()
+    assert [each["replica"] for each in said if each["event"] == "replica_died"] == [HERE]
 
 
 async def test_a_portal_on_an_embedded_database_has_no_replicas(tmp_path: Path) -> None:

@@ -1,15 +1,19 @@
 """Jobs are taken up when something says that they can be, and by a slow look where nothing does."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dbos._dbos import _get_dbos_instance
 
 from gateway.contract import Job
 from gateway.contract.services import JobRun
 from gateway.services.jobs import worker as jobs_worker
+from gateway.services.jobs.service import open_jobs
 from tests.gateway.services.jobs.test_service import address, calculate, launched, reached
 
 __all__ = ["address"]
@@ -73,3 +77,37 @@ async def test_nothing_is_looked_for_in_queues_that_are_empty(
         jobs = service.for_owner("garden")
         await reached(jobs, await jobs.enqueue("calculate", {"number": 1}), "done")
         assert set(looks) == {"garden/calculate"}
+
+
+def test_a_job_taken_up_while_the_loop_pauses_runs_on_that_loop_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    paused = threading.Event()
+
+    async def note(run: JobRun, payload: Mapping[str, Any]) -> None:
+        threads.append(threading.get_ident())
+
+    service = open_jobs("sqlite", tmp_path)
+    service.register("garden", [Job("note", note)])
+    jobs = service.for_owner("garden")
+    with asyncio.Runner() as runner:
+        runner.run(service.launch())
+        try:
+            database = _get_dbos_instance()._sys_db
+            take = database.start_queued_workflows
+
+            def take_in_the_pause(*args: Any, **options: Any) -> Any:
+                paused.wait()
+                return take(*args, **options)
+
+            monkeypatch.setattr(database, "start_queued_workflows", take_in_the_pause)
+            queued = runner.run(jobs.enqueue("note", {}))
+            runner.run(asyncio.sleep(0.2))  # the worker has seen what waits
+            paused.set()
+            time.sleep(0.5)
+            runner.run(reached(jobs, queued, "done"))
+        finally:
+            paused.set()
+            runner.run(service.close())
+    assert threads == [threading.get_ident()]
