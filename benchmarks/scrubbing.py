@@ -16,7 +16,7 @@ from statistics import median, quantiles
 from time import perf_counter
 
 from benchmarks.table import Bar, Row
-from gateway.scrubbing.rules import all_rules
+from gateway.scrubbing.rule_files import all_rules
 from gateway.scrubbing.scrubber import Scrubber
 from tests.gateway.scrubbing.fakes import made
 from tests.gateway.scrubbing.innocent import GENERATED, lines

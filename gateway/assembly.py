@@ -43,7 +43,7 @@ from gateway.pipeline.pager import Cursors
 from gateway.pipeline.pipeline import Pipeline
 from gateway.plugin_host import Found, PluginHost, discover
 from gateway.reload import files_followed
-from gateway.scrubbing.rules import shipped
+from gateway.scrubbing.rule_files import shipped
 from gateway.scrubbing.scrubber import Scrubber
 from gateway.services import Services, open_services
 from gateway.services.service_metrics import show_services

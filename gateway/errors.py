@@ -1,6 +1,6 @@
 """A few error classes, sorted by who must act.
 
-``ConfigError`` is for the admin, ``NotAllowed`` and ``NotFound`` for the caller,
+``ConfigError`` is for the admin, ``NotFound`` and ``gateway.catalog.refusals`` for the caller,
 ``gateway.contract.ToolFailed`` for the model. Everything else is ours: it is logged with the
 request id and hidden from the caller.
 """
@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
-from auth import Tier
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -76,66 +74,6 @@ class NotFound(PortalError):
 
     code = "not_found"
     status = 404
-
-
-class NotAllowed(PortalError):
-    """The item asks for a higher tier than the caller has.
-
-    The message begins with the words of the knowledge server specification, section 2.
-
-    Args:
-        item: the item, such as ``knowledge/get_document``.
-        required: the tier that it asks for.
-        current: the caller's tier.
-        how: a sentence on how to get the required tier.
-    """
-
-    code = "not_allowed"
-    status = 403
-
-    def __init__(self, item: str, required: Tier, current: Tier, how: str = "") -> None:
-        self.item = item
-        self.required = required
-        self.current = current
-        refusal = f"Requires {required} access. Current: {current}."
-        super().__init__(
-            f"{refusal} {how}".rstrip(),
-            {"item": item, "required": str(required), "current": str(current)},
-        )
-
-
-class ForAdmins(PortalError):
-    """It is for the portal's admins, whatever the caller's tier.
-
-    Args:
-        item: what was asked for, such as ``codegraph/POST /codegraph/repositories``.
-    """
-
-    code = "not_allowed"
-    status = 403
-
-    def __init__(self, item: str) -> None:
-        self.item = item
-        super().__init__(
-            "This is for the portal's admins, signed in as themselves: an API token does not "
-            "carry an admin's rights."
-        )
-
-
-class BeyondToken(NotAllowed):
-    """The caller's token is for named tools, and this item is not one of them.
-
-    Args:
-        item: the item.
-        required: the tier that it asks for.
-        current: the caller's tier.
-        tools: what the token is for.
-    """
-
-    def __init__(self, item: str, required: Tier, current: Tier, tools: Iterable[str]) -> None:
-        super().__init__(item, required, current)
-        self.message = f"This token may be used for {', '.join(sorted(tools))} only."
-        self.args = (self.message,)
 
 
 def wire(code: str, message: str, details: Mapping[str, Any], request_id: str) -> dict[str, Any]:

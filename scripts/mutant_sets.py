@@ -125,7 +125,7 @@ SETS: Mapping[str, MutantSet] = {
                 "contents",
                 "opaque",
                 "report",
-                "rules",
+                "rule_files",
                 "scanner",
                 "scrubber",
             )

@@ -15,7 +15,8 @@ from auth import Caller, Tier
 from gateway.catalog.decisions import Decisions
 from gateway.catalog.item_factory import Made, made
 from gateway.catalog.items import OWN_TOOLS, Item, Kind
-from gateway.catalog.messages import Rejected, clash, unknown
+from gateway.catalog.refusals import BeyondToken, NotAllowed, unknown
+from gateway.catalog.rejected import Rejected, clash
 from gateway.catalog.skills import SkillTree
 from gateway.catalog.tier_rule import (
     Decision,
@@ -28,7 +29,7 @@ from gateway.catalog.tier_rule import (
 )
 from gateway.contract import Offer, SkillFile
 from gateway.contract.rows import RowKind
-from gateway.errors import BeyondToken, NotAllowed, NotFound
+from gateway.errors import NotFound
 from gateway.observability.logs import get_logger
 
 __all__ = ["Catalog", "Decision", "Explanation", "HowToRise", "Rejected"]

@@ -229,7 +229,7 @@ class Limits(_Section):
 
 def _rule_names(names: tuple[str, ...]) -> tuple[str, ...]:
     from gateway.contract.suggestions import nearest
-    from gateway.scrubbing.rules import all_rules
+    from gateway.scrubbing.rule_files import all_rules
 
     known = {rule.name for rule in all_rules()} if names else set()
     for name in names:

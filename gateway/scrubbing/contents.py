@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gateway.scrubbing.rules import Rule, shipped
+from gateway.scrubbing.rule_files import Rule, shipped
 from gateway.scrubbing.scrubber import MIN_TEXT_CHARACTERS, Redaction, Scrubber
 
 _OF_CALLS_ALONE = ("high-entropy",)

@@ -13,7 +13,7 @@ from typing import Any
 
 from gateway.scrubbing.blocks import blotted, end_of_block
 from gateway.scrubbing.checks import CHECKS, entropy
-from gateway.scrubbing.rules import Rule
+from gateway.scrubbing.rule_files import Rule
 
 _MAX_SCANNER_BYTES, _MAX_RULE_BYTES = 16 << 20, 2 << 20
 """Bytes that the automaton of all rules may take, and that of one; they grow with what they see."""

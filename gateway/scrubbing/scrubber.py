@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from gateway.scrubbing.opaque import NOTHING, Opaque
-from gateway.scrubbing.rules import Rule, shipped
+from gateway.scrubbing.rule_files import Rule, shipped
 from gateway.scrubbing.scanner import Found, Scanner
 
 MIN_TEXT_CHARACTERS = 12

@@ -1,7 +1,4 @@
-import pytest
-
-from auth import Tier
-from gateway.errors import ConfigError, NotAllowed, NotFound, PortalError, Problem, wire
+from gateway.errors import ConfigError, NotFound, PortalError, Problem, wire
 
 
 def test_a_problem_reads_as_file_line_key_reason():
@@ -15,28 +12,10 @@ def test_a_configuration_error_tells_every_problem_in_the_order_of_the_file():
     assert str(error) == "b:1: x: first\nb:2: y: second"
 
 
-def test_a_refusal_says_what_it_takes_and_how_to_get_it():
-    bare = NotAllowed("knowledge/get_document", Tier.MEMBERS, Tier.OPEN)
-    assert bare.message == "Requires members access. Current: open."
-    error = NotAllowed("knowledge/get_document", Tier.MEMBERS, Tier.OPEN, "Ask an admin.")
-    assert error.message == "Requires members access. Current: open. Ask an admin."
-    assert error.details == {
-        "item": "knowledge/get_document",
-        "required": "members",
-        "current": "open",
-    }
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "status"),
-    [
-        (NotFound("Unknown tool: x"), "not_found", 404),
-        (NotAllowed("a/b", Tier.PUBLIC, Tier.OPEN), "not_allowed", 403),
-    ],
-)
-def test_a_portal_error_knows_its_code_and_status(error, code, status):
+def test_a_portal_error_knows_its_code_and_status():
+    error = NotFound("Unknown tool: x")
     assert isinstance(error, PortalError)
-    assert (error.code, error.status) == (code, status)
+    assert (error.code, error.status) == ("not_found", 404)
 
 
 def test_the_wire_shape_is_the_documented_one():

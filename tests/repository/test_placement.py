@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PLACES = [
-    ("the message to a denied caller", "gateway/errors.py", "Requires {required} access"),
+    ("the message to a denied caller", "gateway/catalog/refusals.py", "Requires {required} access"),
     ("how a denied caller gets further", "gateway/catalog/upgrade_hint.py", "class UpgradeHint"),
     ("which key of tiers.yaml wins", "gateway/catalog/tier_rule.py", "class TierRules"),
     ("the size at which answers are cut", "gateway/contract/paging.py", "BYTES ="),
@@ -28,7 +28,7 @@ PLACES = [
     ("which Host headers are taken", "gateway/surfaces/http/http_guard.py", "class HttpGuard"),
     ("what pages of other origins may do", "gateway/surfaces/http/cors.py", "class Sharing"),
     ("which facts a chain is asked for", "auth/sources/hats.py", "class HatsSource"),
-    ("a new kind of secret to take out", "gateway/scrubbing/rules.py", "def shipped"),
+    ("a new kind of secret to take out", "gateway/scrubbing/rules", "cloud.yaml"),
     ("retry towards GitHub", "plugins/knowledge/sync/retry.py", "class Retry"),
     ("a new command of porch", "gateway/cli/program.py", "def main"),
     ("a new kind of rule on people", "auth/rules", "__init__.py"),

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from gateway.catalog.items import CALL_TOOL
+from gateway.catalog.refusals import NotAllowed
 from gateway.contract import ConnectionNeeded, RelayedError, ToolFailed
-from gateway.errors import NotAllowed, NotFound, PortalError
+from gateway.errors import NotFound, PortalError
 from gateway.limits.call_limits import headers_of
 from gateway.limits.rate_counter import LimitReached
 from gateway.pipeline.call import Outcome

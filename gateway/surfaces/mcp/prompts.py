@@ -6,7 +6,7 @@ from typing import Any
 
 from auth import Caller
 from gateway.catalog.items import Item, declared_family, prompt_of
-from gateway.catalog.messages import unknown
+from gateway.catalog.refusals import unknown
 from gateway.catalog.schemas import BadDeclaration
 from gateway.contract import Prompt, ToolFailed
 from gateway.observability.logs import get_logger

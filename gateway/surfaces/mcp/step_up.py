@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from auth import Caller, Tier
+from gateway.catalog.refusals import NotAllowed
 from gateway.config.access import Challenged
-from gateway.errors import NotAllowed
 from gateway.surfaces.http.challenges import bearer_challenge
 from gateway.surfaces.http.responses import Headers
 from gateway.surfaces.mcp.envelope import WireError

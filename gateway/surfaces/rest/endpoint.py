@@ -15,9 +15,9 @@ from starlette.types import Receive, Scope, Send
 from auth import ANONYMOUS, Tier
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item
-from gateway.catalog.messages import unknown
+from gateway.catalog.refusals import ForAdmins, NotAllowed, unknown
 from gateway.contract import Refusal, Route, Tool, ToolFailed
-from gateway.errors import ForAdmins, NotAllowed, PortalError
+from gateway.errors import PortalError
 from gateway.limits.route_limits import RouteLimits
 from gateway.limits.sliding_window import Taken
 from gateway.pipeline.call import Call, InternalError, Outcome, Target

@@ -4,9 +4,10 @@ from hypothesis import strategies as st
 
 from auth import Caller, Tier
 from gateway.catalog.catalog import Catalog
+from gateway.catalog.refusals import NotAllowed
 from gateway.catalog.tier_rule import Rule, TierRules
 from gateway.contract import Offer, Prompt, Resource, ResourceTemplate, RowKind, Tool
-from gateway.errors import NotAllowed, NotFound
+from gateway.errors import NotFound
 
 CALLERS = {tier: Caller(person=None, tier=tier) for tier in Tier}
 

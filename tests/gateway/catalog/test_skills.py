@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from auth import Caller, Tier
 from gateway.catalog.catalog import Catalog
+from gateway.catalog.refusals import NotAllowed
 from gateway.catalog.skills import (
     MAX_SKILL_BYTES,
     MAX_SKILL_FILES,
@@ -24,7 +25,7 @@ from gateway.catalog.skills import (
 )
 from gateway.catalog.tier_rule import Rule, TierRules
 from gateway.contract import Offer, Resource, Skill, SkillFile
-from gateway.errors import NotAllowed, NotFound
+from gateway.errors import NotFound
 
 CALLERS = {tier: Caller(person=None, tier=tier) for tier in Tier}
 DIGEST = hashlib.sha256(b"").hexdigest()

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from auth import Caller, Tier
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import NAME
+from gateway.catalog.refusals import NotAllowed
 from gateway.catalog.tier_rule import Rule, TierRules
 from gateway.config.tiers_file import check_keys, parse_rules
 from gateway.contract import Offer, Prompt, PromptFamily, Tool
-from gateway.errors import NotAllowed, NotFound
+from gateway.errors import NotFound
 from gateway.surfaces.admin.tiers_diff import item_changes
 
 CALLERS = {tier: Caller(person=None, tier=tier) for tier in Tier}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.scrubbing import contents
-from gateway.scrubbing.rules import all_rules
+from gateway.scrubbing.rule_files import all_rules
 
 
 @pytest.fixture

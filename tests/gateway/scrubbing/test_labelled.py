@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gateway.scrubbing.rules import all_rules
+from gateway.scrubbing.rule_files import all_rules
 from gateway.scrubbing.scrubber import Redaction, Scrubber
 from tests.gateway.scrubbing.innocent import lines
 from tests.gateway.scrubbing.labelled import CONTEXTS, PER_KIND, Case, cases

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from gateway.scrubbing.rules import Rule, shipped
+from gateway.scrubbing.rule_files import Rule, shipped
 from gateway.scrubbing.scanner import Scanner
 from tests.gateway.scrubbing.fakes import made
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.scrubbing.opaque import opaque
-from gateway.scrubbing.rules import shipped
+from gateway.scrubbing.rule_files import shipped
 from gateway.scrubbing.scrubber import Scrubber
 from tests.gateway.scrubbing.fakes import made
 from tests.gateway.scrubbing.labelled import cases

@@ -14,9 +14,10 @@ from pydantic import BaseModel
 
 from auth import Caller
 from gateway.catalog.catalog import Catalog
+from gateway.catalog.refusals import NotAllowed
 from gateway.catalog.tier_rule import TierRules
 from gateway.contract import Offer, Plugin, Route, Tier, Tool, hookimpl
-from gateway.errors import NotAllowed, NotFound
+from gateway.errors import NotFound
 from gateway.testing import open_test_portal
 from tests.examples import examples
 

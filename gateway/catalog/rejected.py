@@ -1,19 +1,10 @@
-"""What the catalog says: to admins of what it does not serve, to callers of what is not there."""
+"""What the catalog does not serve, and what an admin reads of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from gateway.catalog.items import Declaration, Item
-from gateway.errors import NotFound
-
-_SENTENCES = {
-    "tool": "Unknown tool: {}",
-    "prompt": "Unknown prompt: {}",
-    # In the words of SEP-2640, "Error Handling".
-    "skill": "No skill is served at {}",
-    "directory": "{} is not a directory resource",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +27,6 @@ class Rejected:
 
     def __str__(self) -> str:
         return f"{self.plugin}/{self.item}: {self.reason}"
-
-
-def unknown(kind: str, name: str) -> NotFound:
-    """The error for what is not there, as far as the caller may know.
-
-    Args:
-        kind: what was asked for; what is not told apart is a resource.
-        name: the name or the URI that was asked for.
-    """
-    message = _SENTENCES.get(kind, "Unknown resource: {}").format(name)
-    return NotFound(message, {"name" if kind in ("tool", "prompt") else "uri": name})
 
 
 def clash(item: Item, name: str, holder: Item) -> str:

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from gateway.scrubbing.checks import CHECKS
-from gateway.scrubbing.rules import MARK, Rule, all_rules, shipped
+from gateway.scrubbing.rule_files import MARK, Rule, all_rules, shipped
 from gateway.scrubbing.scanner import Scanner
 from tests.gateway.scrubbing.fakes import made
 from tests.gateway.scrubbing.labelled import ALL_FORMS
