@@ -104,10 +104,10 @@ def serve(port: int) -> None:
 
     from benchmarks import computing_plugin, unruly_plugin
     from gateway.app import PortalApp
-    from gateway.cli.data_directory import held
-    from gateway.cli.server import serve as served
     from gateway.config.portal import load_portal
     from gateway.observability import logs
+    from gateway.server.data_directory import held
+    from gateway.server.server import serve as served
 
     logs.configure("critical")
     with tempfile.TemporaryDirectory() as place:

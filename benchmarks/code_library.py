@@ -14,8 +14,9 @@ from typing import Any
 from gateway.catalog.items import Item, tool_item
 from gateway.config.portal_keys import Services
 from gateway.contract import Caller, Host, Listing, Tier, Tool
+from gateway.pipeline.cursors import Cursors
 from gateway.pipeline.json_budget import size
-from gateway.pipeline.pager import Cursors, Pager
+from gateway.pipeline.pager import Pager
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.codegraph import offer

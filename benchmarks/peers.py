@@ -241,10 +241,10 @@ def serve_portal(place: Path, port: int, *plugins: Any, tokens: StaticTokens | N
     import uvloop
 
     from gateway.app import PortalApp
-    from gateway.cli.data_directory import held
-    from gateway.cli.server import serve
     from gateway.config.portal import load_portal
     from gateway.observability import logs, telemetry
+    from gateway.server.data_directory import held
+    from gateway.server.server import serve
 
     logs.configure("warning")
     telemetry.configure("porch", enabled=True)
@@ -292,7 +292,7 @@ def main() -> None:
     if name == "porch":
         return serve_porch(port, tools)
     if name == "http":
-        from gateway.cli.connections import bounded_protocol
+        from gateway.server.connections import bounded_protocol
 
         return serve_peer(echo(tools), port, bounded_protocol(60, 60, 1_000))
     return serve_peer(PEERS[name](tools), port)

@@ -30,16 +30,16 @@ from gateway.observability import audit
 from gateway.observability.audit import AuditLog
 from gateway.observability.database_watch import DatabaseWatch
 from gateway.observability.health import HealthBoard
-from gateway.observability.last_minute import LastMinute
 from gateway.observability.metrics import Metrics
 from gateway.observability.portal_metrics import show_portal
+from gateway.observability.recent_traffic import LastMinute
 from gateway.open_portal import OpenPortal
 from gateway.pipeline.answer_scrub import AnswerScrub
 from gateway.pipeline.argument_scrub import ArgumentScrub
 from gateway.pipeline.bulkheads import Bulkheads
 from gateway.pipeline.call_context import CallContext
+from gateway.pipeline.cursors import Cursors
 from gateway.pipeline.exchange import Others
-from gateway.pipeline.pager import Cursors
 from gateway.pipeline.pipeline import Pipeline
 from gateway.plugin_host import Found, PluginHost, discover
 from gateway.reload import files_followed

@@ -14,8 +14,8 @@ from gateway.identity.authentication import Authentication
 from gateway.identity.erasures import Erasures
 from gateway.observability.audit import AuditLog
 from gateway.observability.health import HealthBoard
-from gateway.observability.last_minute import LastMinute
 from gateway.observability.metrics import Metrics
+from gateway.observability.recent_traffic import LastMinute
 from gateway.observability.workers import ALONE, Workers
 from gateway.pipeline.pipeline import Pipeline
 from gateway.plugin_host import PluginHost

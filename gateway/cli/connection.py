@@ -73,7 +73,7 @@ async def request_portal(
     Raises:
         ToolFailed: the portal refuses.
     """
-    from gateway.cli.data_directory import local_socket
+    from gateway.server.data_directory import local_socket
 
     socket_path = local_socket(setup.data_dir)
     if not is_listening(socket_path):
@@ -124,7 +124,7 @@ async def _transport(
 ) -> httpx2.AsyncBaseTransport:
     import httpx2
 
-    from gateway.cli.data_directory import held, local_socket
+    from gateway.server.data_directory import held, local_socket
 
     path = local_socket(setup.data_dir)
     give_up = time.monotonic() + START_TIMEOUT_SECONDS
@@ -159,8 +159,8 @@ async def _opened_here(
     import httpx2
 
     from gateway.app import PortalApp
-    from gateway.cli.local import Local
     from gateway.observability import logs
+    from gateway.server.local import Local
 
     # What goes wrong is told below in a line; PORCH_LOG shows the whole of it.
     logs.configure(setup.environment.log or "critical")

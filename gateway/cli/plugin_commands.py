@@ -216,10 +216,10 @@ async def _host(setup: Setup, name: str, found: Found, beside: bool) -> AsyncGen
         beside: whether one may hold it all the same (``Command.beside_portal``).
     """
     from gateway.catalog.catalog import Catalog
-    from gateway.cli.data_directory import held, made
     from gateway.config.tiers_file import TierRulesFile
     from gateway.observability.health import HealthBoard
     from gateway.plugin_host import PluginHost
+    from gateway.server.data_directory import held, made
     from gateway.services import open_services
 
     portal = setup.portal

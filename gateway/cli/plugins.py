@@ -69,7 +69,7 @@ def _plugin_rows(setup: Setup, health: Mapping[str, Any]) -> list[dict[str, Any]
 
 async def _health(setup: Setup) -> Mapping[str, Any]:
     """How a running portal's plugins are; nothing where none runs."""
-    from gateway.cli.data_directory import local_socket
+    from gateway.server.data_directory import local_socket
 
     path = local_socket(setup.data_dir)
     if not path.exists():

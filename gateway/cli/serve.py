@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from socket import socket
 
     from auth import StaticTokens
-    from gateway.cli.worker import Worker
+    from gateway.server.worker import Worker
 
 
 @click.command()
@@ -110,9 +110,9 @@ def _configure_logs(setup: Setup, worker: int = 0) -> None:
 
 def _run(setup: Setup, tokens: StaticTokens) -> None:
     gc.disable()  # what is loaded from here on stays; PortalApp enables it once it is open
-    from gateway.cli.allocator import give_back_freed_memory
-    from gateway.cli.data_directory import held
-    from gateway.cli.server import listen
+    from gateway.server.allocator import give_back_freed_memory
+    from gateway.server.data_directory import held
+    from gateway.server.server import listen
 
     give_back_freed_memory()
     with held(setup.data_dir), listen(setup.portal.config) as tcp:
@@ -123,10 +123,10 @@ def _run(setup: Setup, tokens: StaticTokens) -> None:
 def _work(descriptor: int, config: Path | None, overrides: dict[str, Any]) -> None:
     """Be one of several processes on a port."""
     gc.disable()
-    from gateway.cli.allocator import give_back_freed_memory
-    from gateway.cli.data_directory import held
-    from gateway.cli.worker import Worker
     from gateway.cli.workers import shared_objects
+    from gateway.server.allocator import give_back_freed_memory
+    from gateway.server.data_directory import held
+    from gateway.server.worker import Worker
 
     give_back_freed_memory()
     worker = Worker(descriptor)
@@ -142,10 +142,10 @@ def _serve(setup: Setup, tokens: StaticTokens, tcp: socket, worker: Worker | Non
     import uvloop
 
     from gateway.app import PortalApp
-    from gateway.cli.server import serve
     from gateway.cli.welcome import Welcome
     from gateway.observability import telemetry
     from gateway.observability.workers import ALONE
+    from gateway.server.server import serve
 
     tracing = telemetry.configure("porch")
     workers = ALONE if worker is None else worker.workers

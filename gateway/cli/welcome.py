@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from gateway.cli.service_manager import tell_ready
+from gateway.server.service_manager import tell_ready
 
 if TYPE_CHECKING:
     from gateway.app import PortalApp

@@ -78,12 +78,12 @@ def supervise(setup: Setup, number: int) -> None:
     Raises:
         ConfigError: a service cannot be shared, the port is taken, or another portal runs here.
     """
-    from gateway.cli.data_directory import held, made
-    from gateway.cli.server import listen
     from gateway.cli.static_tokens import static_tokens
-    from gateway.cli.supervisor import CannotStart, Hooks, Supervisor
     from gateway.cli.welcome import Welcome
     from gateway.contract.directories import rebuildable
+    from gateway.server.data_directory import held, made
+    from gateway.server.server import listen
+    from gateway.server.supervisor import CannotStart, Hooks, Supervisor
     from gateway.services.signing_key import signing_key
 
     check_shared(setup)

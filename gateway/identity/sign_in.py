@@ -10,6 +10,10 @@ from auth.chain.contract_signatures import ContractWallets
 from auth.chain.ens import EnsNames
 from auth.chain.followers import Followers
 from auth.chain.rpc import Rpc
+from auth.fact_sources.github import GithubSource
+from auth.fact_sources.hats import HatsSource
+from auth.fact_sources.passport import PassportSource
+from auth.fact_sources.tokens import TokensSource
 from auth.facts import Question, Source
 from auth.sealer import Sealer
 from auth.sign_in.github import GithubSignIn
@@ -17,10 +21,6 @@ from auth.sign_in.oidc import OidcSignIn
 from auth.sign_in.redirects import RedirectSignIn
 from auth.sign_in.wallet import WalletSignIn
 from auth.site import Site
-from auth.sources.github import GithubSource
-from auth.sources.hats import HatsSource
-from auth.sources.passport import PassportSource
-from auth.sources.tokens import TokensSource
 from auth.stores import Stores
 from gateway.config.portal import Portal
 from gateway.contract.config_types import safe_url

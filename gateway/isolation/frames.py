@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
+from gateway.pipeline.json_chunks import grouped
 from gateway.pipeline.json_text import sendable
-from gateway.pipeline.pieces import grouped
 from gateway.scrubbing.contents import size_of
 
 HEAD_BYTES = 4

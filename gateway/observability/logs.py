@@ -17,7 +17,7 @@ import structlog
 from opentelemetry import trace
 from structlog.typing import FilteringBoundLogger, Processor
 
-from gateway.observability.lately import LATELY
+from gateway.observability.recent_events import LATELY
 from gateway.observability.redaction import redactor, register_secret
 
 __all__ = ["configure", "get_logger", "register_secret", "request_id"]

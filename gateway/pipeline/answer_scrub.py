@@ -14,7 +14,7 @@ from gateway.contract import Relayed, ToolFailed
 from gateway.observability.logs import get_logger
 from gateway.scrubbing.contents import ContentScrub, each_text_of, few_texts_of
 from gateway.scrubbing.scrubber import Redaction
-from gateway.toolkit.turns import in_turns
+from gateway.toolkit.time_slices import in_turns
 
 LONG_ANSWER_CHARACTERS = 100_000
 """Characters of an answer from which on looking for secrets would hold up other calls: 2 ms."""

@@ -11,7 +11,7 @@ from gateway.contract import Caller
 from gateway.limits.sliding_window import Taken
 from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.exchange import NO_CLIENT, Client, Resumption
-from gateway.pipeline.pieces import Body
+from gateway.pipeline.json_chunks import Body
 from gateway.scrubbing.scrubber import Redaction
 
 Limit = Callable[[str], Awaitable[Taken | None]]

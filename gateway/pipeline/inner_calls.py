@@ -13,7 +13,7 @@ from gateway.observability.logs import get_logger
 from gateway.pipeline.call import Call, InternalError, Outcome
 from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.exchange import NO_CLIENT
-from gateway.pipeline.pieces import Pieces
+from gateway.pipeline.json_chunks import Pieces
 
 log = get_logger(__name__)
 

@@ -39,16 +39,17 @@ from gateway.pipeline.argument_scrub import ArgumentScrub
 from gateway.pipeline.bulkheads import Bulkheads, Lent
 from gateway.pipeline.call import Call, InternalError, Outcome, Target
 from gateway.pipeline.call_context import CallContext
+from gateway.pipeline.cursors import Cursors, Place, purpose_of
 from gateway.pipeline.exchange import CallExchange, Others
 from gateway.pipeline.inner_calls import InnerCalls
+from gateway.pipeline.json_chunks import Body, Pieces
 from gateway.pipeline.json_text import UNSENDABLE, sendable
-from gateway.pipeline.pager import Cursors, Pager, Place, page_of, purpose_of
-from gateway.pipeline.pieces import Body, Pieces
+from gateway.pipeline.pager import Pager, page_of
 from gateway.pipeline.question_clock import QuestionClock
 from gateway.scrubbing.scrubber import Redaction
 from gateway.toolkit.first_step import within
 from gateway.toolkit.spans import span
-from gateway.toolkit.turns import in_turns
+from gateway.toolkit.time_slices import in_turns
 
 _Attempt = tuple[str, Body, Exception | asyncio.CancelledError | None]
 """How an attempt ended: the word for the records, the rendered answer, the error."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gateway.repositories.around import RepositoryAround
 from gateway.repositories.dates import Checkout
 from gateway.repositories.deliveries import Deliveries, Push, PushedCommit, pushed
 from gateway.repositories.errors import Advice, Place, SourceFailed, TooLarge
@@ -31,6 +30,7 @@ from gateway.repositories.protocol import (
     Tree,
     TreeFile,
 )
+from gateway.repositories.retry import Retry
 from gateway.repositories.scrubbed import ScrubbedRepository
 from gateway.repositories.settings import (
     BranchName,
@@ -40,6 +40,7 @@ from gateway.repositories.settings import (
     RepositoryName,
 )
 from gateway.repositories.tokens import is_plain
+from gateway.repositories.wrapper import RepositoryAround
 
 if TYPE_CHECKING:
     from gateway.repositories.github import GithubRepository
@@ -69,6 +70,7 @@ __all__ = [
     "Repository",
     "RepositoryAround",
     "RepositoryName",
+    "Retry",
     "ScrubbedRepository",
     "Snapshot",
     "SourceFailed",

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from gateway.repositories.around import RepositoryAround
 from gateway.repositories.protocol import Entry, File, Known, NotModified, Repository
+from gateway.repositories.wrapper import RepositoryAround
 
 Clean = Callable[[bytes, str], bytes]
 """``clean(content, path)``: a file's bytes without secrets, the same object where it has none."""

@@ -29,7 +29,7 @@ from gateway.contract import (
     Skill,
     Tool,
 )
-from gateway.surfaces.mcp.listers import Lister, id_of, lister_of
+from gateway.surfaces.mcp.dynamic_lists import Lister, id_of, lister_of
 from gateway.testing.own_space import OwnSpaceContract
 from gateway.testing.personal import PersonalContract
 from gateway.testing.portal import TestPortal, open_test_portal

@@ -22,12 +22,12 @@ from plugins.upstreams.catalogue.names import key_of, shown_name
 from plugins.upstreams.catalogue.pins import Verdict
 from plugins.upstreams.catalogue.skills import files_of, path_of
 from plugins.upstreams.config import Server as ServerConfig
-from plugins.upstreams.marks import Mark, mark_of, marked
 from plugins.upstreams.relay.apps import own_uri, shown_uri, with_shown_app
 from plugins.upstreams.relay.calls import Calls, CurrentExchange
 from plugins.upstreams.relay.parked import Parked
 from plugins.upstreams.relay.templates import pattern_of
 from plugins.upstreams.servers.server import Server
+from plugins.upstreams.source_metadata import Mark, mark_of, marked
 
 
 class _Made(NamedTuple):

@@ -14,10 +14,10 @@ from pathlib import Path
 import uvloop
 
 from gateway.app import PortalApp
-from gateway.cli.data_directory import held
-from gateway.cli.server import serve
 from gateway.config.portal import load_portal
 from gateway.observability import logs, telemetry
+from gateway.server.data_directory import held
+from gateway.server.server import serve
 from tests.journeys import garden
 from tests.servers.identity_provider import IdentityProvider
 

@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 
 from auth import Account
-from gateway.cli.server import _uvicorn
+from gateway.server.server import _uvicorn
 from gateway.surfaces.routing import SIGN_IN_ATTEMPTS_PER_MINUTE
 from tests.access.attacks import TIERS, Attacked, attacked
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from auth.chain.rpc import Rpc
-from auth.sources.hats import HatsSource
+from auth.fact_sources.hats import HatsSource
 from tests.browser.chromium import Wallet
 from tests.browser.conftest import Serving
 from tests.chain.anvil import HATS, Chain, running

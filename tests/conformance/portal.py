@@ -17,10 +17,10 @@ import uvloop
 from mcp import Client
 
 from gateway.app import PortalApp
-from gateway.cli.data_directory import held
-from gateway.cli.server import serve
 from gateway.config.portal import load_portal
 from gateway.observability import logs, telemetry
+from gateway.server.data_directory import held
+from gateway.server.server import serve
 from gateway.surfaces.mcp import delivery
 from plugins.upstreams import plugin as upstreams
 from tests.conformance import everything

@@ -30,8 +30,8 @@ import uvloop
 from gateway.observability import logs
 from gateway.app import PortalApp
 from gateway.config.portal import load_portal
-from gateway.cli.data_directory import held
-from gateway.cli.server import serve
+from gateway.server.data_directory import held
+from gateway.server.server import serve
 from tests.journeys import garden
 
 logs.configure("warning")

@@ -20,7 +20,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from benchmarks.processes import ROOT, free_port
-from gateway.cli.data_directory import local_socket
+from gateway.server.data_directory import local_socket
 from tests.journeys.test_replicas import HEADERS
 from tests.journeys.test_serving import request
 from tests.mcp_messages import INITIALIZE_PARAMS

@@ -22,7 +22,7 @@ _IMPORTED = (
     "pytest",  # each process looks at the program of the one that started it
     "gateway.app",
     "gateway.cli.program",
-    "gateway.cli.server",
+    "gateway.server.server",
     "gateway.cli.serve",
     "gateway.cli.welcome",
     "gateway.services.cache.redis",

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 
-from gateway.cli.server import _Public, _uvicorn
+from gateway.server.server import _Public, _uvicorn
 from gateway.testing.portal import TestPortal
 from tests.servers.serving import bound
 

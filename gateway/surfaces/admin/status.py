@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from starlette.requests import Request
 
-from gateway.observability.lately import LATELY
+from gateway.observability.recent_events import LATELY
 from gateway.observability.redaction import redactor
 from gateway.observability.workers import OWN
 from gateway.open_portal import OpenPortal

@@ -6,7 +6,7 @@ import asyncio
 
 from starlette.types import Send
 
-from gateway.pipeline.pieces import Body, Pieces
+from gateway.pipeline.json_chunks import Body, Pieces
 
 Headers = tuple[tuple[bytes, bytes], ...]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from starlette.types import Receive, Send
 
-from gateway.pipeline.pieces import Body
+from gateway.pipeline.json_chunks import Body
 from gateway.surfaces.http.responses import Headers, send_body, send_json
 from gateway.surfaces.mcp.outbox import Outbox
 from gateway.surfaces.mcp.replies import KeptReply

@@ -15,7 +15,7 @@ from typing import Any
 from auth.sealer import Sealer
 from gateway.contract import Cache
 from gateway.observability.logs import get_logger
-from gateway.surfaces.mcp.news import message
+from gateway.surfaces.mcp.change_log import message
 from gateway.surfaces.mcp.relay import opened
 from gateway.surfaces.mcp.sessions import Session
 

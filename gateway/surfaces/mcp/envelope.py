@@ -9,7 +9,7 @@ import mcp_types as mcp
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic_core import from_json, to_json
 
-from gateway.pipeline.pieces import B, around
+from gateway.pipeline.json_chunks import B, around
 from gateway.surfaces.http.request_context import doubled
 from gateway.toolkit.mcp_names import HEADER_MISMATCH
 from gateway.toolkit.mirrored_headers import NAMED, decode

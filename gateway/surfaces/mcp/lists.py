@@ -17,8 +17,8 @@ from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item, Kind
 from gateway.contract import ToolFailed
 from gateway.discovery.discovery import Discovery
+from gateway.surfaces.mcp.dynamic_lists import Listers, Place
 from gateway.surfaces.mcp.envelope import INVALID_PARAMS, WireError
-from gateway.surfaces.mcp.listers import Listers, Place
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import list_result
 from gateway.surfaces.mcp.skills import directory_page, skill_entry, skills_page

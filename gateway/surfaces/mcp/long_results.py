@@ -1,4 +1,4 @@
-"""What items return that is long, as an MCP result in pieces (``gateway/pipeline/pieces.py``).
+"""What items return that is long, as an MCP result in pieces (``gateway/pipeline/json_chunks.py``).
 
 The result is written by ``results.py`` with holes where what is long belongs; those are filled.
 """
@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from gateway.contract import BriefResult, Relayed
+from gateway.pipeline.json_chunks import as_base64, as_text, json_pieces
 from gateway.pipeline.json_text import UNSENDABLE, sendable
-from gateway.pipeline.pieces import as_base64, as_text, json_pieces
 from gateway.scrubbing.scrubber import Redaction
 from gateway.surfaces.mcp.redacted import reported, with_report
 from gateway.surfaces.mcp.results import (

@@ -12,7 +12,7 @@ from gateway.errors import NotFound, PortalError
 from gateway.limits.call_limits import headers_of
 from gateway.limits.rate_counter import LimitReached
 from gateway.pipeline.call import Outcome
-from gateway.pipeline.pieces import Body
+from gateway.pipeline.json_chunks import Body
 from gateway.pipeline.pipeline import Pipeline
 from gateway.surfaces.http.responses import Headers
 from gateway.surfaces.mcp.about import About

@@ -18,8 +18,8 @@ from auth import Caller
 from auth.sealer import Sealer
 from gateway.contract import Cache
 from gateway.observability.logs import get_logger
-from gateway.pipeline.pieces import PIECE_BYTES, Body, Pieces
-from gateway.surfaces.mcp.room import Bound, Kept, Room
+from gateway.pipeline.json_chunks import PIECE_BYTES, Body, Pieces
+from gateway.surfaces.mcp.bounded_store import Bound, Kept, Room
 from gateway.surfaces.mcp.sessions import Session
 from gateway.surfaces.mcp.sse import event, priming
 from gateway.toolkit.background import background

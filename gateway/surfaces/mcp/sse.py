@@ -11,8 +11,8 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.types import Receive
 
+from gateway.pipeline.json_chunks import B, around
 from gateway.pipeline.json_text import UNSENDABLE, sendable
-from gateway.pipeline.pieces import B, around
 
 MAX_WAITING_MESSAGES = 1024
 """Messages that may wait for a slow reader; then nothing more is taken for it."""

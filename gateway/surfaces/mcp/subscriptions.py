@@ -18,10 +18,7 @@ from gateway.limits.stream_shares import TooManyStreams
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.open_streams import OpenStreams, portions
 from gateway.surfaces.http.responses import send_json
-from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireError, success
-from gateway.surfaces.mcp.feed import Feed
-from gateway.surfaces.mcp.followers import Followers
-from gateway.surfaces.mcp.news import (
+from gateway.surfaces.mcp.change_log import (
     LISTS,
     Chronicle,
     News,
@@ -30,6 +27,9 @@ from gateway.surfaces.mcp.news import (
     notification,
     written,
 )
+from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireError, success
+from gateway.surfaces.mcp.feed import Feed
+from gateway.surfaces.mcp.followed_resources import Followers
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.sessions import Session
 from gateway.surfaces.mcp.sse import event, priming

@@ -22,7 +22,7 @@ from gateway.limits.route_limits import RouteLimits
 from gateway.limits.sliding_window import Taken
 from gateway.pipeline.call import Call, InternalError, Outcome, Target
 from gateway.pipeline.call_context import CallContext
-from gateway.pipeline.pieces import Body, Pieces, json_pieces
+from gateway.pipeline.json_chunks import Body, Pieces, json_pieces
 from gateway.pipeline.pipeline import Pipeline
 from gateway.scrubbing.report import HEADER, header
 from gateway.scrubbing.scrubber import Redaction

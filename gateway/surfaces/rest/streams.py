@@ -33,7 +33,7 @@ STALL_TIMEOUT_SECONDS = 30.0
 _LAST_EVENT_SECONDS = 2.0
 """Seconds in which such a one may take its last event."""
 _DISCONNECT_SECONDS = 90.0
-"""Seconds in which its connection breaks (``gateway/cli/server.py``)."""
+"""Seconds in which its connection breaks (``gateway/server/server.py``)."""
 _HEADER = "last-event-id"
 
 DONE = End("done", 1000)

@@ -65,8 +65,8 @@ async def run_in_portal(
 async def open_here(context: CommandContext) -> AsyncGenerator[KnowledgeHandle]:
     """Open the knowledge base in this process, for as long as the block lasts."""
     # Late, because these need the database driver and the vector store, and help does not.
+    from gateway.repositories import Retry
     from plugins.knowledge.sync.handle import open_handle
-    from plugins.knowledge.sync.retry import Retry
 
     somebody_waits = Retry(retries=3, first_s=1.0, max_s=60.0)
     async with context.host() as host:

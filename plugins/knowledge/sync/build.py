@@ -7,11 +7,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from gateway.contract import Host
-from gateway.repositories import Advice, open_github
+from gateway.repositories import Advice, Retry, open_github
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.sync.follower import Follower, ServeNotes
 from plugins.knowledge.sync.github import GithubSource
-from plugins.knowledge.sync.retry import Retry
 from plugins.knowledge.sync.sources import DirectorySource, NoteSource
 from plugins.knowledge.sync.sync import Sync
 

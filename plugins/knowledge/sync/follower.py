@@ -15,11 +15,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from gateway.repositories import GithubRepository, NotModified, SourceFailed, TooLarge
+from gateway.repositories import GithubRepository, NotModified, Retry, SourceFailed, TooLarge
 from plugins.knowledge.sync.github import GithubSource, blob_id
 from plugins.knowledge.sync.listing import Listing
 from plugins.knowledge.sync.remote_head import RemoteBranch
-from plugins.knowledge.sync.retry import Retry
 from plugins.knowledge.sync.sync import Sync
 
 if TYPE_CHECKING:

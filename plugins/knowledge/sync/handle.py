@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from gateway.contract import Host, rebuildable
+from gateway.repositories import Retry
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.build import open_followers, open_sources
 from plugins.knowledge.sync.follower import Follower
 from plugins.knowledge.sync.repair import Repair
-from plugins.knowledge.sync.retry import Retry
 from plugins.knowledge.sync.sync import Sync, rules_of
 from plugins.knowledge.sync.sync_loop import SyncLoop
 from plugins.knowledge.sync.verification import Verifier

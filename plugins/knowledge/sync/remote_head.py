@@ -10,10 +10,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from datetime import datetime
 
-from gateway.repositories import GithubRepository, SourceFailed
+from gateway.repositories import GithubRepository, Retry, SourceFailed
 from plugins.knowledge.sync.github import GithubSource
 from plugins.knowledge.sync.listing import ListedFile, Listing
-from plugins.knowledge.sync.retry import Retry
 
 UNKNOWN_SIZE = 0
 """The size of a file that a comparison tells of, since it says none; its fetch finds out."""

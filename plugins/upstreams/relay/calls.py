@@ -17,9 +17,9 @@ from plugins.upstreams.relay.apps import (
     with_shown_contents,
     with_shown_messages,
 )
-from plugins.upstreams.relay.back import Direct
 from plugins.upstreams.relay.parked import Parked
 from plugins.upstreams.relay.rounds import through_rounds
+from plugins.upstreams.relay.server_messages import Direct
 from plugins.upstreams.servers.reach import ASKABLE
 from plugins.upstreams.servers.server import Server
 from plugins.upstreams.wire import NO_HEADERS, Back

@@ -14,8 +14,8 @@ from typing import Any
 import mcp_types as mcp
 
 from gateway.contract import Exchange, Relayed, RelayedError, ToolFailed
-from plugins.upstreams.relay.back import Direct
 from plugins.upstreams.relay.rounds import required
+from plugins.upstreams.relay.server_messages import Direct
 from plugins.upstreams.wire import Back, RpcError
 
 PARKED_SECONDS = 300.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateway.contract import ToolFailed
-from gateway.toolkit.places import Places
+from gateway.toolkit.bulkhead import Places
 from plugins.upstreams.servers.state import State
 from plugins.upstreams.wire import Unauthorized, WireError
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gateway.contract import Caller, RelayedError, ToolFailed
-from gateway.toolkit.places import Full, Places
+from gateway.toolkit.bulkhead import Full, Places
 from gateway.toolkit.retry import backoff
 from plugins.upstreams.catalogue.entries import fetch
 from plugins.upstreams.config import Server as ServerConfig
@@ -18,8 +18,8 @@ from plugins.upstreams.servers.link import Link
 from plugins.upstreams.servers.offered import Offered
 from plugins.upstreams.servers.reach import Reach
 from plugins.upstreams.servers.refusals import busy, down, failed
-from plugins.upstreams.servers.said import Said
 from plugins.upstreams.servers.state import State
+from plugins.upstreams.servers.stderr_log import Said
 from plugins.upstreams.servers.subscriptions import Following
 from plugins.upstreams.store.store import Store
 from plugins.upstreams.wire import (

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from gateway.toolkit.turns import TURN_SECONDS
+from gateway.toolkit.time_slices import TURN_SECONDS
 from plugins.upstreams.wire.errors import ConnectionLost, TooLarge
 from plugins.upstreams.wire.events import Event, EventReader
 from plugins.upstreams.wire.limits import Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter
 
-from gateway.toolkit.turns import TURN_SECONDS
+from gateway.toolkit.time_slices import TURN_SECONDS
 
 RESTS = 9
 """Seconds of rest for each second of work: a server that talks without end gets a tenth."""

@@ -9,11 +9,11 @@ import pytest
 
 from auth.chain.followers import Followers
 from auth.chain.rpc import Rpc
+from auth.fact_sources.hats import HatsSource
+from auth.fact_sources.tokens import TokensSource
 from auth.facts import UNWATCHED_MAX_AGE_S, Facts, Question, Source
 from auth.hat_ids import path
 from auth.rules import AccessRules
-from auth.sources.hats import HatsSource
-from auth.sources.tokens import TokensSource
 from tests.auth.chain.blocks import Places
 from tests.auth.clocks import Clock
 from tests.chain.anvil import HATS, Chain

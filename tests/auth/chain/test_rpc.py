@@ -260,7 +260,7 @@ async def test_without_an_endpoint_nothing_is_known() -> None:
 
 def test_nothing_heavy_is_imported_before_the_first_question() -> None:
     program = (
-        "import sys, auth.sign_in.wallet, auth.chain.rpc, auth.sources.hats, auth.chain.ens, "
+        "import sys, auth.sign_in.wallet, auth.chain.rpc, auth.fact_sources.hats, auth.chain.ens, "
         "auth.chain.contract_signatures\n"
         "auth.chain.rpc.Rpc(10, ['http://127.0.0.1:9'])\n"
         "print([name for name in ('web3', 'siwe', 'eth_abi', 'eth_account', 'aiohttp') "

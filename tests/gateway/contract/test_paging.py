@@ -31,8 +31,9 @@ from gateway.contract import (
     hookimpl,
     piece,
 )
+from gateway.pipeline.cursors import Cursors
 from gateway.pipeline.json_budget import size
-from gateway.pipeline.pager import CURSOR_LIFETIME_SECONDS, Cursors, Pager, purpose_of
+from gateway.pipeline.pager import Pager
 from gateway.testing import TestPortal, open_test_portal
 
 ANA = Caller(person="person:ana", tier=Tier.MEMBERS)
@@ -234,40 +235,6 @@ def test_a_piece_ends_with_a_line_where_it_can_and_never_within_a_character() ->
     assert piece("ééé", 0, 1).text == "é"
     assert piece("ééé", 99, 4).text == ""
     assert piece("ééé", -5, 99).next_offset is None
-
-
-def test_cursors_are_good_for_one_person_one_tool_and_the_same_arguments() -> None:
-    async def find(word: str, limit: int = 5) -> Listing[Function]:
-        """Find.
-
-        Args:
-            word: a word.
-            limit: how many.
-        """
-        return listing([])
-
-    item = tool_item("code", Tool.of(find, page=pager().page), "find")
-    other = tool_item("code", Tool.of(find, page=pager().page), "find_more")
-    args = item.parse({"word": "x"})
-    mine = purpose_of(item, args, ANA)
-    assert mine == purpose_of(item, item.parse({"limit": 5, "word": "x"}), ANA)
-    assert mine != purpose_of(item, item.parse({"word": "y"}), ANA)
-    assert mine != purpose_of(item, args, BEN)
-    assert mine != purpose_of(other, args, ANA)
-
-
-def test_a_forged_or_old_cursor_says_to_begin_again() -> None:
-    now = [0.0]
-    cursors = Cursors(Sealer(b"key", "test", lambda: now[0]))
-    shown = Pager(pager(1).page, cursors, "mine")
-    cursor = shown.show(listing([named("a"), named("b")]), None)["pagination"]["cursor"]
-    assert cursors.open(cursor, "mine") is not None
-    strange = Cursors(Sealer(b"other", "test", lambda: now[0]))
-    now[0] = CURSOR_LIFETIME_SECONDS + 2
-    for bad, of in ((cursor, cursors), (cursor + "A", cursors), (cursor, strange), (7, cursors)):
-        with pytest.raises(ToolFailed, match="without a cursor") as failed:
-            of.open(bad, "mine")
-        assert failed.value.code == "invalid_cursor"
 
 
 def test_a_paged_tool_may_not_have_a_cursor_of_its_own() -> None:

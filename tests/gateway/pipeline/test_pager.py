@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from auth.sealer import Sealer
 from gateway.contract import Listing, Page
-from gateway.pipeline.pager import Cursors, Pager
+from gateway.pipeline.cursors import Cursors
+from gateway.pipeline.pager import Pager
 
 
 async def test_only_the_results_of_a_page_are_made_ready() -> None:

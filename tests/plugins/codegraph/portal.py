@@ -18,7 +18,8 @@ from auth.sealer import Sealer
 from gateway.catalog.items import tool_item
 from gateway.config.portal_keys import Services
 from gateway.contract import Caller, Host, Listing, Tier, Tool, ToolFailed
-from gateway.pipeline.pager import Cursors, Pager
+from gateway.pipeline.cursors import Cursors
+from gateway.pipeline.pager import Pager
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.codegraph.model import FileReport

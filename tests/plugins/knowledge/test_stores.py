@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from gateway.repositories import Retry
 from gateway.services.vectors.qdrant import QdrantVectors
 from gateway.testing import TestPortal, open_test_portal
 from plugins.knowledge import plugin
 from plugins.knowledge.sync import build
-from plugins.knowledge.sync.retry import Retry
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.plugins.skills_repo.waiting import until
 from tests.servers.github_contents import GithubContents, Repo

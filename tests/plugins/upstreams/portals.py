@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import uvicorn
 
-from gateway.cli.local import Local
+from gateway.server.local import Local
 from gateway.testing import TestPortal, open_test_portal
 from plugins.upstreams import plugin
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from auth import Caller, Tier
 from gateway.catalog.tier_rule import Rule, TierRules
-from gateway.cli.local import Local
+from gateway.server.local import Local
 from gateway.testing import TestPortal
 from tests.examples import examples
 from tests.plugins.upstreams.far import Far, far_server

@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.cli.local import Local
 from gateway.contract import CommandContext, ToolFailed
+from gateway.server.local import Local
 from gateway.testing import TestPortal
 from plugins.upstreams.commands import DecisionArgs, ServerArgs, accept, reject, review, status
 from tests.plugins.upstreams.far import Far, far_server

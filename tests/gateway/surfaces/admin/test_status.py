@@ -10,9 +10,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.cli.local import Local
 from gateway.contract import Health, Job, Offer, Plugin, Tier, Tool, hookimpl
 from gateway.contract.services import JobRun
+from gateway.server.local import Local
 from gateway.surfaces.admin import status as module
 from gateway.testing import TestPortal, open_test_portal
 from tests.gateway.services.jobs.test_service import reached

@@ -11,9 +11,9 @@ import uvicorn
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cli.local import Local
-from gateway.cli.server import _uvicorn
 from gateway.config.portal_keys import PortalConfig
+from gateway.server.local import Local
+from gateway.server.server import _uvicorn
 from gateway.surfaces.http.client_address import LOCAL, UNKNOWN, client_address
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 from gateway.contract import BriefResult, Relayed
-from gateway.pipeline import pieces
+from gateway.pipeline import json_chunks
 from gateway.scrubbing.scrubber import Redaction
 from gateway.surfaces.mcp.long_results import prompt_pieces, resource_pieces, tool_pieces
 from gateway.surfaces.mcp.redacted import with_report
@@ -73,7 +73,7 @@ PROMPTS = {
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 300)
+    monkeypatch.setattr(json_chunks, "PIECE_BYTES", 300)
 
 
 @pytest.fixture(params=[MODERN, LEGACY])

@@ -14,12 +14,12 @@ from pydantic_core import from_json
 
 from auth import ANONYMOUS, Caller, Tier
 from gateway.contract import Cache
-from gateway.pipeline.pieces import Body, Pieces
+from gateway.pipeline.json_chunks import Body, Pieces
 from gateway.services.cache.memory import MemoryCache
 from gateway.surfaces.mcp import delivery, replies
+from gateway.surfaces.mcp.bounded_store import Bound, Room
 from gateway.surfaces.mcp.outbox import Outbox
 from gateway.surfaces.mcp.replies import KeptReply, Position, Replies
-from gateway.surfaces.mcp.room import Bound, Room
 from gateway.surfaces.mcp.sessions import Session, Sessions
 from gateway.surfaces.mcp.stream import Reply, answer
 from tests.examples import examples

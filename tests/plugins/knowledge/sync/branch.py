@@ -10,12 +10,11 @@ from typing import Any
 import structlog
 
 from gateway.contract import Objects, Unruled
-from gateway.repositories import Github, open_github
+from gateway.repositories import Github, Retry, open_github
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.follower import Follower
 from plugins.knowledge.sync.github import GithubSource
-from plugins.knowledge.sync.retry import Retry
 from plugins.knowledge.sync.sync import Sync, rules_of
 from tests.servers.github_contents import GithubContents, Repo
 from tests.servers.github_history import History

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from gateway.contract import Tier
+from gateway.repositories import Retry
 from gateway.services import Services
 from gateway.testing import open_test_portal
 from plugins.knowledge import plugin
 from plugins.knowledge.sync import build, follower, handle
-from plugins.knowledge.sync.retry import Retry
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder
 from tests.plugins.knowledge.sync.branch import NAME
 from tests.plugins.knowledge.sync.test_pushes import SECRET, push

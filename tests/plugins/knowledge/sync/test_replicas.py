@@ -12,12 +12,12 @@ import pytest
 
 from gateway.contract import Caller, Change, Host, JobRun, Offer, Tier
 from gateway.plugin_host import make_host
+from gateway.repositories import Retry
 from gateway.services import open_services
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.jobs import SYNC
 from plugins.knowledge.plugin import open_knowledge
 from plugins.knowledge.sync import build, sync_loop
-from plugins.knowledge.sync.retry import Retry
 from tests.plugins.knowledge.retrieval.conftest import SETTINGS
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.plugins.skills_repo.waiting import until

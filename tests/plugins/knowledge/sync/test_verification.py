@@ -15,6 +15,7 @@ import pytest
 
 from gateway.contract import Caller, Condition, Host, Objects, Tier
 from gateway.plugin_host import make_host
+from gateway.repositories import Retry
 from gateway.services import open_services
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.memory.memory import Memory
@@ -23,7 +24,6 @@ from plugins.knowledge.memory.rights.roles import Roles
 from plugins.knowledge.notes.ids import MANIFEST_KEY
 from plugins.knowledge.sync.handle import KnowledgeHandle, open_handle
 from plugins.knowledge.sync.manifest_log import ManifestLog
-from plugins.knowledge.sync.retry import Retry
 from tests.gateway.scrubbing.fakes import made
 from tests.plugins.knowledge.retrieval.conftest import SETTINGS, WordEmbedder
 from tests.plugins.knowledge.sync.branch import NAME, note

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auth.chain.rpc import Rpc
+from auth.fact_sources.hats import HatsSource
+from auth.fact_sources.tokens import TokensSource
 from auth.facts import Question, SourceUnavailable
-from auth.sources.hats import HatsSource
-from auth.sources.tokens import TokensSource
 from tests.chain.anvil import HATS, Chain
 from tests.examples import examples
 

@@ -15,16 +15,16 @@ from pydantic import field_serializer as serializer
 from pydantic.alias_generators import to_camel
 from pydantic_core import to_json
 
-from gateway.pipeline import pieces
+from gateway.pipeline import json_chunks
+from gateway.pipeline.json_chunks import Pieces, around, as_base64, as_text, json_pieces
 from gateway.pipeline.json_text import sendable
-from gateway.pipeline.pieces import Pieces, around, as_base64, as_text, json_pieces
 from tests.examples import examples
 
 
 @pytest.fixture(autouse=True)
 def small_pieces() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "PIECE_BYTES", 60)
+        patch.setattr(json_chunks, "PIECE_BYTES", 60)
         yield
 
 

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from auth import Caller, Tier
 from gateway.contract import ListedResource, Offer, Prompt
-from gateway.surfaces.mcp import listers
+from gateway.surfaces.mcp import dynamic_lists
 from gateway.surfaces.mcp import lists as listing
 from gateway.testing import open_test_portal
 from tests.gateway.surfaces.mcp.conftest import Wire
@@ -47,7 +47,7 @@ async def _break_off() -> None:
 async def test_a_lister_that_fails_costs_its_own_entries_and_health_says_so(
     before: Any, why: str, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listers, "LISTER_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(dynamic_lists, "LISTER_TIMEOUT_SECONDS", 0.2)
     diaries = Diaries(DAYS, before=before)
     key = {"prompts/list": "prompt:day-*", "resources/list": f"resource:{TEMPLATE}"}[method]
     notice = f"diaries/{key}: its list cannot be made: {why}"

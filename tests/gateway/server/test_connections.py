@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from gateway.cli.connections import BoundedProtocol, allow_open_files, bounded_protocol
+from gateway.server.connections import BoundedProtocol, allow_open_files, bounded_protocol
 from tests.servers.serving import bound
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -11,8 +11,8 @@ import pytest
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from gateway.cli.connections import bounded_protocol
-from gateway.cli.http_cycle import MAX_JOINED_BYTES
+from gateway.server.connections import bounded_protocol
+from gateway.server.http_cycle import MAX_JOINED_BYTES
 from tests.servers.serving import bound
 
 Ports = tuple[int, int]

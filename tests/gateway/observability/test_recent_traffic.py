@@ -1,5 +1,5 @@
-from gateway.observability.last_minute import SAMPLE_SECONDS, LastMinute
 from gateway.observability.metrics import Metrics
+from gateway.observability.recent_traffic import SAMPLE_SECONDS, LastMinute
 
 
 async def test_calls_of_the_last_minute_are_summed_and_older_ones_forgotten() -> None:

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from auth.fact_sources.github import MAX_CONCURRENT_REQUESTS, GithubSource
 from auth.facts import Question, SourceUnavailable
-from auth.sources.github import MAX_CONCURRENT_REQUESTS, GithubSource
 from tests.servers.github import Github, Org
 
 TOKEN = "example-portal-token"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract import Change
-from gateway.surfaces.mcp import news
-from gateway.surfaces.mcp.news import Chronicle
+from gateway.surfaces.mcp import change_log
+from gateway.surfaces.mcp.change_log import Chronicle
 
 
 @given(st.integers(0, 20), st.lists(st.booleans(), max_size=30))
@@ -18,7 +18,7 @@ def test_what_came_after_a_number_is_told_or_said_to_be_forgotten(
     had: int, is_change: list[bool]
 ) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(news, "MAX_CHANGES", 8)
+        patched.setattr(change_log, "MAX_CHANGES", 8)
         chronicle = Chronicle()
         for each in is_change:
             if each:
@@ -104,6 +104,6 @@ async def test_who_has_signed_in_and_lost_the_news_of_it_is_told_again(wire, moo
 
 def test_the_number_of_changes_that_are_remembered_is_bounded() -> None:
     chronicle = Chronicle()
-    for _ in range(news.MAX_CHANGES + 5):
+    for _ in range(change_log.MAX_CHANGES + 5):
         chronicle.add(Change("moods", "tools"))
-    assert len(chronicle._news) == news.MAX_CHANGES
+    assert len(chronicle._news) == change_log.MAX_CHANGES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from structlog import get_logger
 from structlog.testing import capture_logs
 
-from plugins.upstreams.servers.said import MAX_LINES, WINDOW_SECONDS, Said
+from plugins.upstreams.servers.stderr_log import MAX_LINES, WINDOW_SECONDS, Said
 
 
 def test_what_is_too_much_is_counted_and_the_next_minute_is_logged_again() -> None:

@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from gateway.repositories import SourceFailed
-from plugins.knowledge.sync.retry import Retry
+from gateway.repositories import Retry, SourceFailed
 
 
 class Waits(list[float]):

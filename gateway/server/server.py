@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from gateway.cli.acceptor import Acceptor
-from gateway.cli.connections import (
+from gateway.config.portal_keys import PortalConfig
+from gateway.errors import ConfigError, Problem
+from gateway.server.acceptor import Acceptor
+from gateway.server.connections import (
     BoundedProtocol,
     allow_open_files,
     bounded_protocol,
     is_idle,
 )
-from gateway.cli.data_directory import local_socket
-from gateway.cli.drain import Drain
-from gateway.cli.handshakes import drop_handshakes
-from gateway.cli.local import Local
-from gateway.config.portal_keys import PortalConfig
-from gateway.errors import ConfigError, Problem
+from gateway.server.data_directory import local_socket
+from gateway.server.drain import Drain
+from gateway.server.handshakes import drop_handshakes
+from gateway.server.local import Local
 
 if TYPE_CHECKING:
     from gateway.app import PortalApp
-    from gateway.cli.worker import Worker
+    from gateway.server.worker import Worker
 
 _MAX_MESSAGE_BYTES = 64 * 1024
 """Bytes of one WebSocket message; no surface reads any, so few are accepted."""

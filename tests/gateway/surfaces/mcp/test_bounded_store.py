@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.surfaces.mcp.room import Bound, Room
+from gateway.surfaces.mcp.bounded_store import Bound, Room
 
 EACH, ALL = Bound(4, 50), Bound(8, 100)
 

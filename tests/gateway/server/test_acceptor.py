@@ -10,8 +10,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from gateway.cli import acceptor as module
-from gateway.cli.acceptor import Acceptor
+from gateway.server import acceptor as module
+from gateway.server.acceptor import Acceptor
 
 CLIENTS = 10
 

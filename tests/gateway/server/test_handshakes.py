@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from gateway.cli.handshakes import drop_handshakes
+from gateway.server.handshakes import drop_handshakes
 from tests.servers.serving import bound
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the filter is Linux's")

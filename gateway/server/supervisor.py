@@ -17,13 +17,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from gateway.cli.data_directory import local_socket
-from gateway.cli.drain import HANDSHAKE_SECONDS
-from gateway.cli.server import point_local_socket
-from gateway.cli.worker import Task
 from gateway.errors import ConfigError
 from gateway.observability.logs import get_logger
 from gateway.observability.workers import WorkerState, own_directory
+from gateway.server.data_directory import local_socket
+from gateway.server.drain import HANDSHAKE_SECONDS
+from gateway.server.server import point_local_socket
+from gateway.server.worker import Task
 
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 30.0
 """Seconds until a worker that died is started again: at first, and at most."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from gateway.repositories import SourceFailed
+from gateway.repositories.errors import SourceFailed
 from gateway.toolkit import retry
 
 Result = TypeVar("Result")

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gateway.cli.data_directory import local_socket, made
 from gateway.observability.workers import Workers, own_directory
+from gateway.server.data_directory import local_socket, made
 from gateway.services.signing_key import KEY_FILE
 
 if TYPE_CHECKING:
-    from gateway.cli.drain import Drain
     from gateway.open_portal import OpenPortal
+    from gateway.server.drain import Drain
 
 _READY_SECONDS = 60.0
 """Seconds that plugins have to open before a worker takes connections that others could take."""

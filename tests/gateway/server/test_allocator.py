@@ -13,7 +13,7 @@ from tests.journeys import garden
 
 _HOLD_AND_FREE = """
 import sys
-from gateway.cli.allocator import give_back_freed_memory
+from gateway.server.allocator import give_back_freed_memory
 if sys.argv[1] == "told":
     give_back_freed_memory()
 

@@ -18,7 +18,7 @@ import httptools
 from uvicorn.protocols.http.flow_control import service_unavailable
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from gateway.cli.http_cycle import HttpCycle
+from gateway.server.http_cycle import HttpCycle
 
 
 class WaitingConnections:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.data_directory import held
-from gateway.cli.server import listen
 from gateway.config.portal_keys import PortalConfig
 from gateway.errors import ConfigError
+from gateway.server.data_directory import held
+from gateway.server.server import listen
 
 
 def test_a_data_directory_that_is_made_here_is_its_users_alone(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gateway.observability import lately as module
 from gateway.observability import logs
-from gateway.observability.lately import KEPT_EVENTS, Lately
+from gateway.observability import recent_events as module
+from gateway.observability.recent_events import KEPT_EVENTS, Lately
 from gateway.observability.redaction import Redactor
 
 SECRET = "correct-horse-battery-staple"

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from starlette.responses import JSONResponse, Response
 
+from auth.fact_sources.passport import PassportSource
 from auth.facts import Question, SourceUnavailable
-from auth.sources.passport import PassportSource
 from tests.servers.passport import Passport
 
 ANA = "0x52908400098527886E0F7030069857D2E4169EE7"
