@@ -7,8 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gateway.contract import Caller, Route
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.notes.content import ContentType
-from plugins.knowledge.notes.documents import Document
-from plugins.knowledge.results import EntryList, SearchResults
+from plugins.knowledge.results import DocumentAnswer, EntryList, SearchResults
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, Filters, SearchFilters
 
 
@@ -41,8 +40,8 @@ def routes(knowledge: Knowledge) -> list[Route]:
     async def entries(query: EntriesQuery, caller: Caller) -> EntryList:
         return knowledge.entries(query, query.offset, query.limit, caller.tier)
 
-    async def entry(path: EntryPath, caller: Caller) -> Document:
-        return await knowledge.document(path.content_type, path.id, caller.tier)
+    async def entry(path: EntryPath, caller: Caller) -> DocumentAnswer:
+        return await knowledge.answer(path.content_type, path.id, caller.tier)
 
     async def search(query: SearchQuery, caller: Caller) -> SearchResults:
         filters = SearchFilters.model_validate(query.model_dump(exclude={"q"}))
@@ -65,7 +64,7 @@ def routes(knowledge: Knowledge) -> list[Route]:
             run=entry,
             tool="get_document",
             params=EntryPath,
-            response=Document,
+            response=DocumentAnswer,
             summary="Get a whole document.",
             absolute=True,
         ),

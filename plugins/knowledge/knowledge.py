@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,12 +11,13 @@ from plugins.knowledge import overview
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.lexicon import Lexicon
 from plugins.knowledge.links import Links
-from plugins.knowledge.listing import ListFilters, Order, listed
+from plugins.knowledge.listing import ListFilters, Listing, Order
 from plugins.knowledge.notes.content import ContentType, matching
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.permalinks import Permalinks
 from plugins.knowledge.related import Neighbours
 from plugins.knowledge.results import (
+    DocumentAnswer,
     DocumentList,
     EntryList,
     Groups,
@@ -30,6 +31,7 @@ from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.search import Search
 from plugins.knowledge.sections import called, sections
+from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
 
 _MAX_NAMED = 30
@@ -49,6 +51,8 @@ class Knowledge:
         lexicon: defines terms.
         neighbours: finds what is related to a document.
         permalinks: where documents stand.
+        listing: lists documents.
+        standings: which documents hold.
     """
 
     portal: str
@@ -59,10 +63,17 @@ class Knowledge:
     lexicon: Lexicon = field(repr=False)
     neighbours: Neighbours = field(repr=False)
     permalinks: Permalinks = field(repr=False)
+    listing: Listing = field(repr=False)
+    standings: Standings = field(repr=False)
 
     @classmethod
     async def open(
-        cls, host: Host, store: Store, namespace: str, sources: Sequence[SourceConfig] = ()
+        cls,
+        host: Host,
+        store: Store,
+        namespace: str,
+        sources: Sequence[SourceConfig] = (),
+        review_days: Mapping[ContentType, int] | None = None,
     ) -> Knowledge:
         """Bring the plugin's tables up to date and open the index.
 
@@ -71,15 +82,29 @@ class Knowledge:
             store: the catalogue, shared with the sync.
             namespace: the community's part of the resource URIs.
             sources: where the notes come from, for their permalinks.
+            review_days: after how many days documents of a type want a look.
         """
         await host.database.migrate(MIGRATIONS)
         index = await Index.open(host)
         names = Names(store)
         permalinks = Permalinks(namespace, sources)
-        search = Search(host, store, index, names, permalinks)
-        neighbours = Neighbours(store, Links(store, names), search, permalinks)
-        lexicon = Lexicon(store, names)
-        return cls(host.portal, namespace, store, index, search, lexicon, neighbours, permalinks)
+        standings = Standings(store, names, [one.name for one in sources if one.name], review_days)
+        search = Search(host, store, index, names, permalinks, standings)
+        listed = Listing(store, permalinks, standings)
+        neighbours = Neighbours(store, Links(store, names), search, listed)
+        lexicon = Lexicon(store, names, standings)
+        return cls(
+            portal=host.portal,
+            namespace=namespace,
+            store=store,
+            index=index,
+            search=search,
+            lexicon=lexicon,
+            neighbours=neighbours,
+            permalinks=permalinks,
+            listing=listed,
+            standings=standings,
+        )
 
     def set_unfinished(self, unfinished: Callable[[], str]) -> None:
         """Have answers say what is not known yet.
@@ -109,6 +134,16 @@ class Knowledge:
         hint = f" There is one of type {' and of type '.join(elsewhere)}." if elsewhere else ""
         raise ToolFailed("not_found", f"Document not found.{hint}", {"contentTypes": elsewhere})
 
+    async def answer(self, content_type: ContentType, id: str, up_to: Tier) -> DocumentAnswer:
+        """One document, and whether it holds.
+
+        Raises:
+            ToolFailed: as :meth:`document`.
+        """
+        document = await self.document(content_type, id, up_to)
+        standing = self.standings.of(document, up_to)
+        return DocumentAnswer.model_construct(**dict(document), standing=standing)
+
     async def section(
         self, content_type: ContentType, id: str, section: str, up_to: Tier
     ) -> SectionOf:
@@ -130,6 +165,7 @@ class Knowledge:
             path=document.path,
             commit=document.commit_sha or None,
             permalink=self.permalinks.of(document, one.trail),
+            standing=self.standings.of(document, up_to),
         )
 
     async def related(self, content_type: ContentType, id: str, up_to: Tier) -> Related:
@@ -144,8 +180,7 @@ class Knowledge:
         self, filters: ListFilters, order: Order, offset: int, limit: int, up_to: Tier
     ) -> DocumentList:
         """A page of documents, with counts of what one can narrow to."""
-        page, note = (offset, limit), self.search.unfinished()
-        return listed(self.store, self.permalinks, filters, order, page, up_to, note)
+        return self.listing(filters, order, (offset, limit), up_to, self.search.unfinished())
 
     def entry(self, content_type: ContentType, id: str, up_to: Tier) -> Entry:
         """All of one document but its body.

@@ -9,11 +9,12 @@ from gateway.contract import Tier
 from gateway.toolkit.words import words
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.documents import Document, Entry
-from plugins.knowledge.results import Definition, Term, Terms
+from plugins.knowledge.results import Definition, DocumentStanding, Term, Terms
 from plugins.knowledge.retrieval.filters import MAX_RESULTS
 from plugins.knowledge.retrieval.markup import one_line, plain
 from plugins.knowledge.retrieval.names import Names, names, normal_form
 from plugins.knowledge.retrieval.search import check_question
+from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
 
 _TERM_QUESTION = re.compile(
@@ -34,6 +35,7 @@ class Lexicon:
     Args:
         store: the catalogue and the documents.
         names: what documents are called.
+        standings: which documents hold.
 
     Attributes:
         unfinished: what is said of a term that is not found while a part of the base is not
@@ -42,9 +44,10 @@ class Lexicon:
 
     unfinished: Callable[[], str] = staticmethod(str)
 
-    def __init__(self, store: Store, names: Names) -> None:
+    def __init__(self, store: Store, names: Names, standings: Standings) -> None:
         self._store = store
         self._names = names
+        self._standings = standings
         self._said: dict[str, tuple[Entry, str]] = {}
 
     async def define(self, term: str, up_to: Tier) -> Definition:
@@ -120,14 +123,18 @@ class Lexicon:
 
     async def _with_bodies(self, entries: Sequence[Entry], up_to: Tier) -> list[Term]:
         documents = await self._store.documents([entry.key for entry in entries], up_to)
-        return [_term(document) for document in documents if document is not None]
+        return [
+            _term(document, self._standings.of(document, up_to))
+            for document in documents
+            if document is not None
+        ]
 
 
 def _is_term(entry: Entry) -> bool:
     return entry.content_type == ContentType.TAG
 
 
-def _term(document: Document) -> Term:
+def _term(document: Document, standing: DocumentStanding | None) -> Term:
     related = getattr(document.metadata, "related_terms", None)
     return Term(
         term=one_line(document.title),
@@ -135,6 +142,7 @@ def _term(document: Document) -> Term:
         definition=plain(document.content).strip() or document.description,
         aliases=[alias.lstrip("#") for alias in document.aliases] or None,
         related_terms=related or None,
+        standing=standing,
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
 from gateway.contract import Tier
@@ -42,6 +44,51 @@ class Link:
     written: str
 
 
+class Targets:
+    """What links lead to, for callers of one tier.
+
+    Args:
+        store: the catalogue, which does not change meanwhile.
+        names: what documents are called.
+        up_to: the tier; what is above it is led to by nothing.
+    """
+
+    def __init__(self, store: Store, names: Names, up_to: Tier) -> None:
+        self._store = store
+        self._names = names
+        self._up_to = up_to
+
+    def of(self, link: Link) -> Entry | None:
+        """The document that a link leads to, or None where it leads nowhere."""
+        if link.is_path:
+            return self._by_path.get(_stem(link.target))
+        if "/" in link.target and (entry := self._ending_in(link.target)):
+            return entry
+        return next(iter(self._names.find(posixpath.basename(link.target), self._up_to)), None)
+
+    def named(self, written: str) -> Entry | None:
+        """The document that a field names: by its ``contentType/id``, by a name or by a path."""
+        name = _unbracketed(written)
+        return self._store.entry(name, self._up_to) or self.of(Link(name, False, written))
+
+    @cached_property
+    def _by_path(self) -> dict[str, Entry]:
+        return {_stem(entry.path): entry for entry in self._store.entries(self._up_to)}
+
+    @cached_property
+    def _by_last_part(self) -> dict[str, list[str]]:
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self._by_path:
+            found[posixpath.basename(path)].append(path)
+        return found
+
+    def _ending_in(self, path: str) -> Entry | None:
+        stem = _stem(path)
+        some = self._by_last_part.get(posixpath.basename(stem), ())
+        known = next((one for one in some if f"/{one}".endswith(f"/{stem}")), None)
+        return None if known is None else self._by_path[known]
+
+
 class Links:
     """The links of all documents; a document is read again where it has changed.
 
@@ -71,9 +118,9 @@ class Links:
         """Where a document leads, and its links that lead nowhere a caller of this tier may go."""
         found: dict[str, Entry] = {}
         dangling: dict[str, None] = {}
-        by_path = self._by_path(up_to)
+        targets = Targets(self._store, self._names, up_to)
         for link in self._known.get(entry.key, (entry, ()))[1]:
-            if leads_to := self._resolved(link, by_path, up_to):
+            if leads_to := targets.of(link):
                 found[leads_to.key] = leads_to
             else:
                 dangling[link.written] = None
@@ -82,30 +129,15 @@ class Links:
 
     def back(self, entry: Entry, up_to: Tier) -> list[Entry]:
         """The documents that lead to one, in the order of their keys."""
-        by_path = self._by_path(up_to)
+        targets = Targets(self._store, self._names, up_to)
         found = []
         for other in self._store.entries(up_to):
             links = self._known.get(other.key, (other, ()))[1]
             if other.key != entry.key and any(
-                (to := self._resolved(link, by_path, up_to)) and to.key == entry.key
-                for link in links
+                (to := targets.of(link)) and to.key == entry.key for link in links
             ):
                 found.append(other)
         return found
-
-    def _by_path(self, up_to: Tier) -> dict[str, Entry]:
-        return {_stem(entry.path): entry for entry in self._store.entries(up_to)}
-
-    def _resolved(self, link: Link, by_path: dict[str, Entry], up_to: Tier) -> Entry | None:
-        if link.is_path:
-            return by_path.get(_stem(link.target))
-        if "/" in link.target and (entry := self._ending_in(link.target, by_path)):
-            return entry
-        return next(iter(self._names.find(posixpath.basename(link.target), up_to)), None)
-
-    def _ending_in(self, path: str, by_path: dict[str, Entry]) -> Entry | None:
-        ending = "/" + _stem(path)
-        return next((one for known, one in by_path.items() if f"/{known}".endswith(ending)), None)
 
 
 def _links(document: Document) -> Iterator[Link]:
@@ -117,7 +149,12 @@ def _links(document: Document) -> Iterator[Link]:
             yield Link(path, True, match[1])
     for name in _FIELDS:
         for said in getattr(document.metadata, name, None) or ():
-            yield Link(said.strip().removeprefix("[[").removesuffix("]]"), False, said)
+            yield Link(_unbracketed(said), False, said)
+
+
+def _unbracketed(name: str) -> str:
+    inner = name.strip().removeprefix("[[").removesuffix("]]")
+    return inner.partition("|")[0].strip()
 
 
 def _path(address: str, base: str) -> str:

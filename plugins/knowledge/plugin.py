@@ -84,7 +84,6 @@ async def _memory(
         rules.roles,
         approval=rules.approval,
         upkeep=rules.upkeep,
-        review_days=config.review_days,
     ) as memory:
         yield memory
 

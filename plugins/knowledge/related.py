@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from gateway.contract import Tier
 from plugins.knowledge.links import Links
-from plugins.knowledge.listing import brief
+from plugins.knowledge.listing import Listing
 from plugins.knowledge.notes.documents import Document
-from plugins.knowledge.permalinks import Permalinks
 from plugins.knowledge.results import Related
 from plugins.knowledge.retrieval.filters import SearchFilters
 from plugins.knowledge.retrieval.points import prepare
@@ -23,14 +22,14 @@ class Neighbours:
         store: the catalogue.
         links: which documents lead to which.
         search: finds what is near.
-        permalinks: where documents stand.
+        listing: how documents stand in a list.
     """
 
-    def __init__(self, store: Store, links: Links, search: Search, permalinks: Permalinks) -> None:
+    def __init__(self, store: Store, links: Links, search: Search, listing: Listing) -> None:
         self._store = store
         self._links = links
         self._search = search
-        self._permalinks = permalinks
+        self._listing = listing
 
     async def of(self, document: Document, up_to: Tier) -> Related:
         """What is related to a document, as a caller of this tier may see.
@@ -46,10 +45,11 @@ class Neighbours:
         linked = {one.key for one in (*leads_to, *back, entry)}
         near = [one for one in await self._near(document, up_to) if one not in linked]
         found = (self._store.entry(key, up_to) for key in near[:_MAX_NEAR])
+        brief = self._listing.brief
         return Related(
-            links=[brief(one, self._permalinks) for one in leads_to],
-            backlinks=[brief(one, self._permalinks) for one in back],
-            near=[brief(one, self._permalinks) for one in found if one is not None],
+            links=[brief(one, up_to) for one in leads_to],
+            backlinks=[brief(one, up_to) for one in back],
+            near=[brief(one, up_to) for one in found if one is not None],
             dangling=dangling or None,
             note=self._search.unfinished() or None,
         )

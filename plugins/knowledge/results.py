@@ -24,6 +24,34 @@ class Result(BaseModel):
     )
 
 
+class DocumentStanding(Result):
+    """Whether a document still holds; nothing in it tells of what the caller may not read."""
+
+    holds: bool = Field(description="Whether it holds, as far as is known.")
+    text: str = Field(description="The same in words: say it with what you cite.")
+    superseded_by: Maybe[list[str]] = Field(
+        default=None, description="What stands in its place, as contentType/id."
+    )
+    contested_with: Maybe[list[str]] = None
+    ended_at: Maybe[datetime] = None
+    starts_at: Maybe[datetime] = None
+    unverified_days: Maybe[int] = Field(
+        default=None, description="Days since anybody wrote or verified it, where that is long ago."
+    )
+    source_changed: Maybe[str] = Field(
+        default=None, description="What it was verified against, and what has changed since."
+    )
+
+
+STANDING = "What to know of whether it holds; left out where there is nothing."
+
+
+class DocumentAnswer(Document):
+    """A whole document, and whether it holds."""
+
+    standing: Maybe[DocumentStanding] = Field(default=None, description=STANDING)
+
+
 class QuotedPassage(Result):
     """A further passage of a document that answers."""
 
@@ -63,6 +91,7 @@ class SearchResult(Result):
     rerank_score: Maybe[float] = Field(
         default=None, description="0 to 1, by the reranking model, where the portal has one."
     )
+    standing: Maybe[DocumentStanding] = Field(default=None, description=STANDING)
     document: Maybe[Document] = None
 
 
@@ -89,6 +118,7 @@ class ListedDocument(Result):
     permalink: str = Field(description="Where the document stands; cite it.")
     date: datetime
     synced_at: datetime = Field(description="When its last change was taken in here.")
+    standing: Maybe[DocumentStanding] = Field(default=None, description=STANDING)
 
 
 class FacetValue(Result):
@@ -119,6 +149,7 @@ class SectionOf(Result):
     path: str
     commit: Maybe[str] = None
     permalink: str = Field(description="Where the section stands; cite it.")
+    standing: Maybe[DocumentStanding] = Field(default=None, description=STANDING)
 
 
 class Related(Result):
@@ -143,6 +174,7 @@ class Term(Result):
     definition: str
     aliases: Maybe[list[str]] = None
     related_terms: Maybe[list[str]] = None
+    standing: Maybe[DocumentStanding] = Field(default=None, description=STANDING)
 
 
 class Definition(Result):

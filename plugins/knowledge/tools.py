@@ -12,9 +12,9 @@ from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.listing import ListFilters, Order
 from plugins.knowledge.notes.content import ContentType
-from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.results import (
     Definition,
+    DocumentAnswer,
     DocumentList,
     Groups,
     Related,
@@ -42,8 +42,8 @@ def _searching(knowledge: Knowledge) -> list[Tool]:
         """Search the knowledge base for documents: patterns, practices, playbooks, questions,
         stories, lexicon terms, groups and projects. Finds by meaning and by exact words. Each
         result has the passage that answers best; its `contentType` and `id` name the document
-        for `get_document`. Where nothing fits, there are no results, and `note` names what is
-        nearest.
+        for `get_document`. What holds comes first; `standing` says of the rest why it may not.
+        Where nothing fits, there are no results, and `note` names what is nearest.
 
         Args:
             query: What to look for: a question, a topic, a title or a phrase.
@@ -72,13 +72,13 @@ def _searching(knowledge: Knowledge) -> list[Tool]:
         id: str,
         *,
         caller: Caller,
-    ) -> Document:
+    ) -> DocumentAnswer:
         """Get a whole document, its metadata and its markdown, by what names it in results.
 
         Args:
             id: The id of the document.
         """
-        return await knowledge.document(content_type, id, caller.tier)
+        return await knowledge.answer(content_type, id, caller.tier)
 
     return [
         _tool(search_knowledge, "Search the knowledge base"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel
@@ -10,7 +9,7 @@ from pydantic import BaseModel
 from gateway.contract import Command, CommandContext, Tier
 from plugins.knowledge.commands.portal import open_here
 from plugins.knowledge.config import KnowledgeConfig
-from plugins.knowledge.notes.ages import Overdue, overdue
+from plugins.knowledge.notes.ages import Overdue
 
 
 class ReviewArgs(BaseModel):
@@ -22,8 +21,7 @@ async def review(args: ReviewArgs, context: CommandContext) -> int:
     config = context.config
     days = config.review_days if isinstance(config, KnowledgeConfig) else {}
     async with open_here(context) as handle:
-        entries = handle.knowledge.store.entries(Tier.MEMBERS)
-        found = overdue(entries, days, datetime.now(UTC))
+        found = handle.knowledge.standings.wanting_look(Tier.MEMBERS)
     if context.json:
         context.emit({"documents": [_as_json(each) for each in found]})
         return 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from gateway.contract import Caller, Exchange, Host, People
+from gateway.contract import Exchange, Host, People
 from gateway.toolkit.background import background
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.algorithms.extraction import RuleExtractor
@@ -54,8 +54,6 @@ from plugins.knowledge.memory.write.entries import Entries
 from plugins.knowledge.memory.write.governed import GovernedEntries
 from plugins.knowledge.memory.write.relations import EntryRelations
 from plugins.knowledge.memory.write.verifications import Verifications
-from plugins.knowledge.notes.ages import Overdue, overdue
-from plugins.knowledge.notes.content import ContentType
 
 
 def _now() -> datetime:
@@ -125,7 +123,6 @@ class Memory:
         clock: Callable[[], datetime] = _now,
         approval: ApprovalRules | None = None,
         upkeep: str = "*/10 * * * *",
-        review_days: Mapping[ContentType, int] | None = None,
     ) -> AsyncGenerator[Memory]:
         """Open memory on a plugin's services, whose tables must be up to date.
 
@@ -136,11 +133,9 @@ class Memory:
             clock: gives the time, with its zone; replaced in tests.
             approval: what a person has to allow; the default rules where none are given.
             upkeep: when it is kept in order, as a cron expression in UTC.
-            review_days: after how many days documents of a type want a look.
         """
         rules = approval or ApprovalRules()
-        documents = _documents(knowledge, review_days or {}, clock)
-        memory = _assembled(host, knowledge, roles, clock, rules, upkeep, documents)
+        memory = _assembled(host, knowledge, roles, clock, rules, upkeep)
         going = [memory.usage.run(), memory.upkeep.run_working_moves()]
         if memory.vector_follower is not None:
             going.append(memory.vector_follower.run())
@@ -160,7 +155,6 @@ def _assembled(
     clock: Callable[[], datetime],
     rules: ApprovalRules,
     upkeep: str,
-    documents: Callable[[Caller], Sequence[Overdue]],
 ) -> Memory:
     host = replace(host, database=(unit_of_work := UnitOfWork(host.database)))
     hub, failed = Hub(EventLog(unit_of_work), host.cache, host.log), FailureLog(host.log)
@@ -190,22 +184,13 @@ def _assembled(
         people=host.people,
         verify=Verifications(entries, notes),
         conversations=Conversations(governed, RuleExtractor()),
-        review=ReviewQueue(standing, roles, documents),
+        review=ReviewQueue(standing, roles, knowledge.standings),
         vector_follower=_vector_follower(host, vectors, hub.events, clock, failed),
     )
 
 
 def _provider(host: Host) -> ProviderName:
     return ProviderName(name=host.portal, version=version("porch"))
-
-
-def _documents(
-    knowledge: Knowledge, days: Mapping[ContentType, int], clock: Callable[[], datetime]
-) -> Callable[[Caller], Sequence[Overdue]]:
-    def found(caller: Caller) -> Sequence[Overdue]:
-        return overdue(knowledge.store.entries(caller.tier), days, clock())
-
-    return found
 
 
 def _entries(

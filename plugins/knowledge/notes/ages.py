@@ -35,15 +35,24 @@ def overdue(
         days: after how many a document of a type wants a look; of a parent type, its children too.
         now: the time.
     """
-    ages = {kind: days[wanted] for wanted in days for kind in matching(wanted)} | dict(days)
+    ages = age_limits(days)
     found = (_overdue(each, ages.get(each.content_type), now) for each in entries)
     return sorted(filter(None, found), key=lambda one: (-one.age, one.entry.key))
 
 
+def age_limits(days: Mapping[ContentType, int]) -> dict[ContentType, int]:
+    """After how many days a document of each type wants a look; a parent's count for its children.
+
+    Args:
+        days: what the settings say; a child's own come before its parent's.
+    """
+    return {kind: days[wanted] for wanted in days for kind in matching(wanted)} | dict(days)
+
+
 def last_look(entry: Entry) -> datetime:
     """When somebody last wrote or verified a document, as far as it says so."""
-    said = entry.metadata
-    return said.date if said.verified_at is None else max(said.date, said.verified_at)
+    looked = entry.metadata.verified_at
+    return entry.written if looked is None else max(entry.written, looked)
 
 
 def _overdue(entry: Entry, limit: int | None, now: datetime) -> Overdue | None:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -82,6 +83,19 @@ def matching(wanted: ContentType) -> tuple[ContentType, ...]:
     return (wanted, *CHILDREN.get(wanted, ()))
 
 
+MAX_CLAIMED = 20
+"""Documents that one can say to supersede, or to contest: nothing supersedes everything."""
+
+
+def _not_everything(named: list[str]) -> list[str]:
+    if len(named) > MAX_CLAIMED:
+        raise ValueError(f"it names {len(named)} documents; {MAX_CLAIMED} are the most")
+    return named
+
+
+Claimed = Annotated[Texts, AfterValidator(_not_everything)]
+
+
 class FileFields(BaseModel):
     """What every type has (``FileSchema``)."""
 
@@ -109,6 +123,8 @@ class FileFields(BaseModel):
     valid_from: Maybe[When] = None
     valid_until: Maybe[When] = None
     superseded_by: Maybe[Text] = None
+    supersedes: Maybe[Claimed] = None
+    contests: Maybe[Claimed] = None
     verified_at: Maybe[When] = None
     verified_against: Maybe[Text] = None
 

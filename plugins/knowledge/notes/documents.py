@@ -85,6 +85,16 @@ class Entry(BaseModel):
         """The date as a Unix timestamp in milliseconds."""
         return int(self.metadata.date.timestamp() * 1000)
 
+    @property
+    def written(self) -> datetime:
+        """Its date; where that is later than it was read, as that of an event can be, then."""
+        return min(self.metadata.date, self.synced_at)
+
+    @property
+    def starts(self) -> datetime:
+        """From when on it holds."""
+        return self.metadata.valid_from or self.written
+
     def _text(self, name: str) -> str:
         value = getattr(self.metadata, name, None)
         return value if isinstance(value, str) else ""

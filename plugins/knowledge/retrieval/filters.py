@@ -58,7 +58,10 @@ class Filters(BaseModel):
 
 
 class SearchFilters(Filters):
-    """The filters of a search, its order and its length (specification, section 7.4)."""
+    """The filters of a search, its order and its length (specification, section 7.4).
+
+    What held when is said by documents together, so ``as_of`` is for ``standing.py`` to apply.
+    """
 
     status: str | None = Field(
         default=None, description="Only this status, such as active, completed or open."
@@ -71,6 +74,10 @@ class SearchFilters(Filters):
     )
     date_to: Day | None = Field(
         default=None, description="Only documents of this day or earlier, such as 2025-03-01."
+    )
+    as_of: Day | None = Field(
+        default=None,
+        description="Only documents that held on this day: begun, not over, not superseded yet.",
     )
     sort: Literal["relevance", "date"] = Field(
         default="relevance", description="The order of the results: best or newest first."

@@ -21,12 +21,14 @@ from plugins.knowledge.retrieval import bm25, rerank
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 from plugins.knowledge.retrieval.floor import fits, nothing_fits
+from plugins.knowledge.retrieval.holding import Found, holding_first, with_successors
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.points import HEAD, PASSAGE, TERMS, WHOLE
-from plugins.knowledge.retrieval.quotes import Quote, further, quotes
+from plugins.knowledge.retrieval.quotes import further, quotes
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate, Hits, rank
+from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
 
 if TYPE_CHECKING:
@@ -45,14 +47,6 @@ _ANEW_NOTE = (
     "found by words alone."
 )
 _KEYWORD_NOTE = "This portal has no embedding model: results are found by words alone."
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    candidate: Candidate
-    entry: Entry
-    quotes: Sequence[Quote] = ()
-    rating: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +77,7 @@ class Search:
         index: the index.
         names: what documents are called.
         permalinks: where documents stand.
+        standings: which documents hold.
 
     Attributes:
         unfinished: what answers say while a part of the base is not indexed; else an empty text.
@@ -91,13 +86,20 @@ class Search:
     unfinished: Callable[[], str] = staticmethod(str)
 
     def __init__(
-        self, host: Host, store: Store, index: Index, names: Names, permalinks: Permalinks
+        self,
+        host: Host,
+        store: Store,
+        index: Index,
+        names: Names,
+        permalinks: Permalinks,
+        standings: Standings,
     ) -> None:
         self._host = host
         self._store = store
         self._index = index
         self._names = names
         self._permalinks = permalinks
+        self._standings = standings
 
     async def __call__(
         self,
@@ -128,14 +130,12 @@ class Search:
         asked = await self._asked(question, filters, up_to, vector)
         hits = await self._hits(question, filters, up_to, asked)
         ranked = rank(question, hits, len(self._store.entries(up_to)))
-        found = self._visible(ranked, up_to)
+        found = self._visible(ranked, filters, up_to)
         fitting = not floor or _fits(question, found, hits, asked)
         far = [] if fitting else [one.entry for one in found]
-        found = [] if far else await self._judged(question, found, asked)
-        if filters.sort == "date":
-            found.sort(key=lambda one: one.entry.metadata.date, reverse=True)
+        found = [] if far else await self._ordered(question, found, filters, up_to, asked)
         shown = await self._quoted(found[: filters.limit], asked)
-        results = [self._result(question, one) for one in shown]
+        results = [self._result(question, one, up_to) for one in shown]
         notes = [
             None if found else nothing_fits(far),
             self.unfinished(),
@@ -178,9 +178,11 @@ class Search:
         entries = self._store.entries
         hides_nothing = len(entries(up_to)) == len(entries(Tier.MEMBERS))
         where = filters.conditions(Tier.MEMBERS if hides_nothing else up_to)
-        if not hides_nothing and self._store.withholds(up_to):
-            # The index knows what notes say; what tiers.yaml says beside that changes any time.
-            where = (*where, Condition("key", any_of=tuple(one.key for one in entries(up_to))))
+        # The index knows what notes say; what tiers.yaml says beside that, and what supersedes
+        # what, changes any time.
+        if (not hides_nothing and self._store.withholds(up_to)) or filters.as_of is not None:
+            held = (one.key for one in entries(up_to) if self._held(one, filters, up_to))
+            where = (*where, Condition("key", any_of=tuple(held)))
         return where
 
     async def _hits(
@@ -199,23 +201,51 @@ class Search:
             named=named,
         )
 
-    def _visible(self, ranked: Sequence[Candidate], up_to: Tier) -> list[_Found]:
-        """The best candidates that the catalogue still shows to this tier."""
+    def _visible(
+        self, ranked: Sequence[Candidate], filters: SearchFilters, up_to: Tier
+    ) -> list[Found]:
+        """The best candidates that the catalogue still shows to this tier, and that held then."""
         found = []
         for candidate in ranked:
-            if entry := self._store.entry(candidate.key, up_to):
-                found.append(_Found(candidate, entry))
+            entry = self._store.entry(candidate.key, up_to)
+            if entry is not None and self._held(entry, filters, up_to):
+                found.append(Found(candidate, entry))
             if len(found) == MAX_RESULTS:
                 break
         return found
 
-    async def _quoted(self, found: Sequence[_Found], asked: _Asked) -> list[_Found]:
+    def _held(self, entry: Entry, filters: SearchFilters, up_to: Tier) -> bool:
+        moment = filters.as_of
+        return moment is None or self._standings.held_at(entry, moment, up_to)
+
+    async def _ordered(
+        self,
+        question: str,
+        found: list[Found],
+        filters: SearchFilters,
+        up_to: Tier,
+        asked: _Asked,
+    ) -> list[Found]:
+        """What was found, in the order that was asked for; by relevance, what holds first."""
+        by_standing = filters.sort == "relevance" and filters.as_of is None
+        places = {one.entry.key: self._standings.in_place_of(one.entry, up_to) for one in found}
+        if by_standing:
+            found = with_successors(found, places, filters.admits)
+        found = await self._judged(question, found, asked)
+        if filters.sort == "date":
+            return sorted(found, key=lambda one: one.entry.metadata.date, reverse=True)
+        if not by_standing:
+            return found
+        weights = {one.entry.key: self._standings.weight(one.entry, up_to) for one in found}
+        return holding_first(found, places, weights)
+
+    async def _quoted(self, found: Sequence[Found], asked: _Asked) -> list[Found]:
         """What was found, with the passages that are shown of it."""
         missing = [one.entry.key for one in found if not one.quotes]
         picked = await quotes(asked.collection, asked.queries, missing)
         return [replace(one, quotes=one.quotes or picked.get(one.entry.key, ())) for one in found]
 
-    async def _judged(self, question: str, found: list[_Found], asked: _Asked) -> list[_Found]:
+    async def _judged(self, question: str, found: list[Found], asked: _Asked) -> list[Found]:
         """The candidates as the reranker orders them, or as they are without one."""
         if (reranker := self._host.reranker) is None:
             return found
@@ -229,7 +259,7 @@ class Search:
         rated = [replace(one, rating=rating) for one, rating in zip(found, judged, strict=True)]
         return sorted(rated, key=lambda one: -(one.rating or 0.0))
 
-    def _result(self, question: str, found: _Found) -> SearchResult:
+    def _result(self, question: str, found: Found, up_to: Tier) -> SearchResult:
         entry, best = found.entry, next(iter(found.quotes), None)
         return SearchResult(
             title=one_line(entry.title),
@@ -257,6 +287,7 @@ class Search:
             synced_at=entry.synced_at,
             score=round(_score(found), 4),
             rerank_score=None if found.rating is None else round(found.rating, 4),
+            standing=self._standings.of(entry, up_to),
         )
 
     async def _with_documents(self, results: list[SearchResult], up_to: Tier) -> list[SearchResult]:
@@ -297,11 +328,11 @@ def _is_control(one: str) -> bool:
     return unicodedata.category(one) in ("Cc", "Cs") and one not in "\t\r\n"
 
 
-def _fits(question: str, found: Sequence[_Found], hits: Hits, asked: _Asked) -> bool:
+def _fits(question: str, found: Sequence[Found], hits: Hits, asked: _Asked) -> bool:
     best = max((_score(one) for one in found), default=0.0)
     entries = [one.entry for one in found]
     return fits(question, best, entries, hits, asked.languages, by_meaning=asked.by_meaning)
 
 
-def _score(found: _Found) -> float:
+def _score(found: Found) -> float:
     return min(1.0, max(0.0, found.candidate.score / PERFECT))

@@ -55,7 +55,7 @@ async def open_handle(
     """
     config = await asyncio.to_thread(config.laid_out)
     store, namespace = Store.of(host), config.namespace(host.portal)
-    knowledge = await Knowledge.open(host, store, namespace, config.sources)
+    knowledge = await Knowledge.open(host, store, namespace, config.sources, config.review_days)
     index, rules = knowledge.index, rules_of(config, host.scrub)
     try:
         sources = await open_sources(config, host)

@@ -47,21 +47,17 @@ class NotesLayer:
         if tier is None or not text:
             return LayerAnswers()
         limit = min(question.limit, MAX_RESULTS)
+        filters = SearchFilters(limit=limit, as_of=question.entry_filter.as_of)
         results = await self._knowledge.search(
-            text, SearchFilters(limit=limit), tier, vector=question.vector, floor=False
+            text, filters, tier, vector=question.vector, floor=False
         )
         found = []
         for result in results.results:
             entry = self._knowledge.store.entry(f"{result.content_type}/{result.id}", tier)
             if entry is not None and _matches(record := _record(entry), question):
+                # The search has put what holds first: nothing is left to weigh.
                 found.append(
-                    Scored(
-                        record.id,
-                        result.score,
-                        record.changed,
-                        created=record.created,
-                        validity=record.validity,
-                    )
+                    Scored(record.id, result.score, record.changed, created=record.created)
                 )
         return LayerAnswers(found)
 
@@ -72,9 +68,20 @@ class NotesLayer:
         if tier is None or not wanted:
             return {}
         documents = await self._knowledge.store.documents(wanted, tier)
-        return {
-            (record := _record_with_excerpt(one)).id: record for one in documents if one is not None
-        }
+        records = (self._read(one, tier) for one in documents if one is not None)
+        return {record.id: record for record in records}
+
+    def _read(self, document: Document, tier: Tier) -> Record:
+        """A note with its beginning, for the whole has a tool of its own; and what replaced it."""
+        record = _record(document)
+        standing = self._knowledge.standings.of(document, tier)
+        custom, said = {**record.metadata.custom}, document.metadata.superseded_by
+        if standing is not None and standing.superseded_by:
+            custom[SUPERSEDED_BY] = NOTE_PREFIX + standing.superseded_by[0]
+        elif standing is not None and not standing.holds and said:
+            custom[SUPERSEDED_BY] = said
+        metadata = record.metadata.model_copy(update={"custom": custom})
+        return replace(record, metadata=metadata, content=excerpt(document.content, ""))
 
 
 def _tier(keys: frozenset[str]) -> Tier | None:
@@ -91,16 +98,7 @@ def _matches(record: Record, question: Question) -> bool:
         and (entry_filter.after is None or record.created >= entry_filter.after)
         and (entry_filter.before is None or record.created <= entry_filter.before)
         and entry_filter.owner in (None, NOBODY)
-        and (
-            entry_filter.as_of is None
-            or record.validity.holds_at(entry_filter.as_of, record.created)
-        )
     )
-
-
-def _record_with_excerpt(document: Document) -> Record:
-    """A note with its beginning: the whole has a tool, and a tier, of its own."""
-    return replace(_record(document), content=excerpt(document.content, ""))
 
 
 def _record(entry: Entry) -> Record:
@@ -114,7 +112,6 @@ def _record(entry: Entry) -> Record:
             for name in ("group", "release", "status")
             if (value := getattr(entry, name))
         },
-        **({SUPERSEDED_BY: by} if (by := entry.metadata.superseded_by) else {}),
     }
     return Record(
         id=f"{NOTE_PREFIX}{entry.key}",
@@ -134,8 +131,8 @@ def _record(entry: Entry) -> Record:
             version=entry.commit_sha or None,
         ),
         access=AccessPolicyConfig(policy=policy),
-        created=entry.metadata.date,
-        placed=entry.metadata.date,
+        created=entry.written,
+        placed=entry.written,
         used=entry.synced_at,
         validity=Validity.model_construct(
             event_at=None,

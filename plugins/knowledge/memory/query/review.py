@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +14,7 @@ from plugins.knowledge.memory.query.standing import StandingOrder
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.rights.roles import Roles, may_change, require_role
 from plugins.knowledge.notes.ages import Overdue
+from plugins.knowledge.standing import Standings
 
 MAX_ITEMS = 50
 """Of each kind."""
@@ -59,7 +59,8 @@ class Review(BaseModel):
     )
     documents: list[ReviewDocument] = Field(
         default_factory=list,
-        description="Documents older than their type's age: of yours, or of all for an admin.",
+        description="Documents past their type's age or their end, contested, or superseded in a "
+        "circle: of yours, or of all for an admin.",
     )
 
 
@@ -70,12 +71,12 @@ class ReviewQueue:
     Attributes:
         standing: what is at odds, and after how long an entry wants a look.
         roles: who may read at all.
-        documents: those that a caller may read and that want a look.
+        documents: which of the knowledge base's want a look.
     """
 
     standing: StandingOrder
     roles: Roles
-    documents: Callable[[Caller], Sequence[Overdue]]
+    documents: Standings
 
     async def __call__(self, caller: Caller) -> Review:
         """What a caller can decide, or look at.
@@ -86,7 +87,8 @@ class ReviewQueue:
         person = require_role(caller, self.roles.read, "review memory")
         stale = self.standing.clock() - self.standing.review_age
         oldest = await self.standing.reads.unverified(person, stale, MAX_ITEMS)
-        own = [each for each in self.documents(caller) if _is_asked(each, caller)]
+        wanting = self.documents.wanting_look(caller.tier)
+        own = [each for each in wanting if _is_asked(each, caller)]
         return Review(
             pairs=await self._pairs(caller),
             unverified=[_brief(each) for each in oldest],

@@ -14,6 +14,7 @@ from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.relations import Challenge, Relations
+from plugins.knowledge.standing import times_in_words
 
 W_ENDED = 0.6
 """What is left of the score of what holds no more."""
@@ -191,12 +192,7 @@ def in_words(standing: Standing) -> str:
     ):
         if ids:
             said.append(f"{name} {', '.join(ids)}")
-    if standing.ended_at is not None:
-        said.append(f"held until {standing.ended_at:%Y-%m-%d}")
-    if standing.starts_at is not None:
-        said.append(f"holds from {standing.starts_at:%Y-%m-%d}")
-    if standing.unverified_days is not None:
-        said.append(f"not verified for {standing.unverified_days} days")
+    said += times_in_words(standing.ended_at, standing.starts_at, standing.unverified_days)
     if standing.source_changed:
         said.append("its source has changed since")
     return "; ".join(said)

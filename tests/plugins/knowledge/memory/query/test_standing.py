@@ -240,11 +240,18 @@ async def test_what_was_true_before_can_be_said_anew(world: World) -> None:
 async def test_a_note_says_that_another_stands_in_its_place(world: World) -> None:
     old = document("practice/gate", "The gate opens at eight.", title="Gate")
     said = {"superseded_by": "practice/door", "valid_until": NOON - timedelta(days=1)}
-    await world.base.put(old.model_copy(update={"metadata": old.metadata.model_copy(update=said)}))
+    old = old.model_copy(update={"metadata": old.metadata.model_copy(update=said)})
+    await world.base.put(old)
     (result,) = (await world.ask(ANA, "gate opens")).results
     assert result.standing is not None
     assert not result.standing.holds
     assert result.standing.text == "superseded by practice/door; held until 2026-02-28"
+    await world.base.put(document("practice/door", "The door opens at nine.", title="Door"))
+    found = {each.entry.id: each for each in (await world.ask(ANA, "gate opens")).results}
+    assert list(found) == ["note:practice/door", "note:practice/gate"]
+    standing = found["note:practice/gate"].standing
+    assert standing is not None
+    assert standing.superseded_by == ["note:practice/door"]
 
 
 async def test_a_note_that_has_changed_since_is_said_with_what_was_verified_by_it(

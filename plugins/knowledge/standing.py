@@ -1,0 +1,212 @@
+"""Whether documents hold: what holds goes first in answers, and the rest says why it does not.
+
+Everything is seen with the caller's eyes: a document that they may not read ends nothing for them,
+and is named nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime, time, timedelta
+
+from gateway.contract import Tier
+from plugins.knowledge.links import Targets
+from plugins.knowledge.notes.ages import Overdue, age_limits, last_look, overdue
+from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.results import DocumentStanding
+from plugins.knowledge.retrieval.names import Names
+from plugins.knowledge.store import Store
+from plugins.knowledge.supersession import Claims, claims
+
+W_ENDED = 0.6
+"""What is left of the score of what holds no more, as in memory."""
+REVIEW_DAYS = 365
+"""After how many days a document is marked that says when it was verified, and whose type has no
+age of its own."""
+_DAY = timedelta(days=1)
+
+
+class Standings:
+    """Tells of documents whether they hold.
+
+    Args:
+        store: the catalogue.
+        names: what documents are called.
+        sources: the names of the sources, where there are several.
+        days: after how many days without a look a document of a type is marked.
+        clock: gives the time, with its zone; replaced in tests.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        names: Names,
+        sources: Collection[str] = (),
+        days: Mapping[ContentType, int] | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._store = store
+        self._names = names
+        self._sources = frozenset(sources)
+        self._days = days or {}
+        self._limits = age_limits(self._days)
+        self._clock = clock
+        self._known: dict[Tier, tuple[Sequence[Entry], Claims, Targets]] = {}
+
+    def of(self, entry: Entry, up_to: Tier) -> DocumentStanding | None:
+        """What to say of whether a document holds; None where there is nothing to say.
+
+        Args:
+            entry: the document.
+            up_to: the tier of the caller.
+        """
+        said, now, known = entry.metadata, self._clock(), self._claims(up_to)
+        by = self._successors(entry, known, now)
+        ends = [one.starts for one in by]
+        if said.valid_until is not None and said.valid_until <= now:
+            ends.append(said.valid_until)
+        starts = said.valid_from if said.valid_from is not None and said.valid_from > now else None
+        contested = dict.fromkeys(known.contested.get(entry.key, ()))
+        contested |= dict.fromkeys(known.circles.get(entry.key, ()))
+        contested.pop(entry.key, None)
+        lost = entry.key in known.lost
+        standing = DocumentStanding(
+            holds=not (ends or lost or starts),
+            text="",
+            superseded_by=[one.key for one in by] or None,
+            contested_with=list(contested) or None,
+            ended_at=min(ends, default=None),
+            starts_at=starts,
+            unverified_days=self._unverified_days(entry, now),
+            source_changed=self._changed_source(entry, up_to),
+        )
+        text = _in_words(standing, is_lost=lost)
+        return standing.model_copy(update={"text": text}) if text else None
+
+    def weight(self, entry: Entry, up_to: Tier) -> float:
+        """What is left of a document's score: all of it where it holds."""
+        standing = self.of(entry, up_to)
+        return 1.0 if standing is None or standing.holds else W_ENDED
+
+    def in_place_of(self, entry: Entry, up_to: Tier) -> list[Entry]:
+        """What stands in a document's place in the end; nothing where it still stands itself."""
+        known, now = self._claims(up_to), self._clock()
+        found: dict[str, Entry] = {}
+        seen, left = {entry.key}, self._successors(entry, known, now)
+        while left:
+            one = left.pop()
+            if one.key in seen:
+                continue
+            seen.add(one.key)
+            if further := self._successors(one, known, now):
+                left += further
+            else:
+                found[one.key] = one
+        return list(found.values())
+
+    def held_at(self, entry: Entry, moment: datetime, up_to: Tier) -> bool:
+        """Whether a document held at a moment, as far as it and its successors say.
+
+        Args:
+            entry: the document.
+            moment: when; a day without a time counts at its end.
+            up_to: the tier of the caller.
+        """
+        moment, until = _end_of(moment), entry.metadata.valid_until
+        ended = until is not None and until <= moment
+        known = self._claims(up_to)
+        return entry.starts <= moment and not ended and not self._successors(entry, known, moment)
+
+    def wanting_look(self, up_to: Tier) -> list[Overdue]:
+        """The documents that ask their authors for a look, the oldest first.
+
+        Those past their type's age, those that say to hold no more, and those whose word on what
+        supersedes what cannot be followed.
+        """
+        now, known, entries = self._clock(), self._claims(up_to), self._store.entries(up_to)
+        found = {one.entry.key: one for one in overdue(entries, self._days, now)}
+        for entry in entries:
+            if reason := _at_odds(entry, known):
+                found[entry.key] = Overdue(entry, now - last_look(entry), reason)
+        return sorted(found.values(), key=lambda one: (-one.age, one.entry.key))
+
+    @staticmethod
+    def _successors(entry: Entry, known: Claims, moment: datetime) -> list[Entry]:
+        return [one for one in known.successors.get(entry.key, ()) if one.starts <= moment]
+
+    def _unverified_days(self, entry: Entry, now: datetime) -> int | None:
+        limit = self._limits.get(entry.content_type)
+        if limit is None and entry.metadata.verified_at is not None:
+            limit = REVIEW_DAYS
+        age = now - last_look(entry)
+        return age.days if limit is not None and age > timedelta(days=limit) else None
+
+    def _changed_source(self, entry: Entry, up_to: Tier) -> str | None:
+        """What a document was verified against, where that has a later date."""
+        looked, against = entry.metadata.verified_at, entry.metadata.verified_against
+        if looked is None or against is None:
+            return None
+        source = self._targets(up_to).named(against)
+        return source.key if source is not None and source.written > _end_of(looked) else None
+
+    def _claims(self, up_to: Tier) -> Claims:
+        return self._followed(up_to)[1]
+
+    def _targets(self, up_to: Tier) -> Targets:
+        return self._followed(up_to)[2]
+
+    def _followed(self, up_to: Tier) -> tuple[Sequence[Entry], Claims, Targets]:
+        """What documents say of each other, read again where the catalogue has changed."""
+        entries, known = self._store.entries(up_to), self._known.get(up_to)
+        if known is None or known[0] is not entries:
+            targets = Targets(self._store, self._names, up_to)
+            known = entries, claims(entries, targets, self._sources), targets
+            self._known[up_to] = known
+        return known
+
+
+def _at_odds(entry: Entry, known: Claims) -> str:
+    """Why a document's author should look at what it says of others, or others of it."""
+    if others := known.circles.get(entry.key):
+        return f"it is superseded by {', '.join(others)}, in a circle; nothing of that counts"
+    if name := known.lost.get(entry.key):
+        return f"it says to be superseded by {name!r}, which is not here"
+    if others := known.contested.get(entry.key):
+        return f"it is contested with {', '.join(others)}"
+    return ""
+
+
+def _end_of(moment: datetime) -> datetime:
+    """The last moment that a date means: a day without a time counts whole."""
+    is_day = moment.astimezone(UTC).time() == time.min
+    return moment + _DAY - timedelta(microseconds=1) if is_day else moment
+
+
+def times_in_words(
+    ended: datetime | None, starts: datetime | None, unverified_days: int | None
+) -> list[str]:
+    """When something held or will, and for how many days nobody looked, as far as there is any."""
+    said = []
+    if ended is not None:
+        said.append(f"held until {ended:%Y-%m-%d}")
+    if starts is not None:
+        said.append(f"holds from {starts:%Y-%m-%d}")
+    if unverified_days is not None:
+        said.append(f"not verified for {unverified_days} days")
+    return said
+
+
+def _in_words(standing: DocumentStanding, *, is_lost: bool) -> str:
+    """What an answer says of a document's standing, in a line."""
+    said = []
+    if standing.superseded_by:
+        said.append(f"superseded by {', '.join(standing.superseded_by)}")
+    elif is_lost:
+        said.append("superseded")
+    if standing.contested_with:
+        said.append(f"contested with {', '.join(standing.contested_with)}")
+    said += times_in_words(standing.ended_at, standing.starts_at, standing.unverified_days)
+    if standing.source_changed is not None:
+        said.append(f"{standing.source_changed} has changed since it was verified against it")
+    return "; ".join(said)

@@ -1,0 +1,112 @@
+"""Which documents stand in the place of which, as their authors say, and where that is a circle.
+
+An author says of their own document that another one supersedes it (``supersededBy``), or of a new
+one what it supersedes (``supersedes``). The first always counts. The second ends documents of the
+same source alone: those who write into another source cannot end what stands here, only contest it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from plugins.knowledge.links import Targets
+from plugins.knowledge.notes.documents import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What documents say of each other; all by the key of the one it is said of.
+
+    Attributes:
+        successors: what stands in its place.
+        circles: what it supersedes, and is superseded by; neither counts.
+        contested: what is at odds with it.
+        lost: what it says to be superseded by, and which is nowhere to be seen.
+    """
+
+    successors: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
+    circles: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    contested: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lost: Mapping[str, str] = field(default_factory=dict)
+
+
+def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str]) -> Claims:
+    """What documents say of each other.
+
+    Args:
+        entries: the documents.
+        targets: what they name.
+        sources: the names of the sources, where there are several.
+    """
+    later: defaultdict[str, dict[str, Entry]] = defaultdict(dict)
+    contested: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    lost: dict[str, str] = {}
+    for entry in entries:
+        said = entry.metadata
+        if said.superseded_by is not None:
+            if (by := targets.named(said.superseded_by)) is None:
+                lost[entry.key] = said.superseded_by
+            else:
+                later[entry.key][by.key] = by
+        for other in _named(said.supersedes, targets):
+            if _source(entry, sources) == _source(other, sources):
+                later[other.key][entry.key] = entry
+            else:
+                contested[other.key][entry.key] = None
+        for other in _named(said.contests, targets):
+            contested[other.key][entry.key] = None
+            contested[entry.key][other.key] = None
+    circles = in_circles({key: set(some) for key, some in later.items()})
+    return Claims(
+        successors={
+            key: [one for one in some.values() if one.key not in circles.get(key, ())]
+            for key, some in later.items()
+        },
+        circles={key: sorted(some) for key, some in circles.items()},
+        contested={key: list(some) for key, some in contested.items()},
+        lost=lost,
+    )
+
+
+def in_circles(later: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """The part of a graph that leads back to itself, or from one such part to another.
+
+    Args:
+        later: what stands in the place of each.
+    """
+    left = _leading_to_circles(later)
+    return _turned(_leading_to_circles(_turned(left)))
+
+
+def _leading_to_circles(edges: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """The edges from which one never comes to an end."""
+    left = {key: set(some) for key, some in edges.items()}
+    before = _turned(left)
+    ends = [key for key in before if not left.get(key)]
+    while ends:
+        end = ends.pop()
+        for key in before.get(end, ()):
+            left[key].discard(end)
+            if not left[key]:
+                ends.append(key)
+    return {key: some for key, some in left.items() if some}
+
+
+def _turned(edges: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    turned: defaultdict[str, set[str]] = defaultdict(set)
+    for key, some in edges.items():
+        for other in some:
+            turned[other].add(key)
+    return dict(turned)
+
+
+def _named(names: Iterable[str] | None, targets: Targets) -> Iterable[Entry]:
+    return filter(None, map(targets.named, names or ()))
+
+
+def _source(entry: Entry, sources: Collection[str]) -> str:
+    """The name of a document's source; an empty text where there is one source alone."""
+    name = entry.path.partition("/")[0]
+    return name if name in sources else ""

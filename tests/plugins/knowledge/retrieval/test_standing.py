@@ -1,0 +1,240 @@
+"""What holds goes first, and the rest says why it does not."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.contract import Tier
+from plugins.knowledge.listing import ListFilters
+from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.retrieval.filters import SearchFilters
+from plugins.knowledge.retrieval.names import Names
+from plugins.knowledge.standing import Standings
+
+TODAY = datetime.now(UTC)
+
+
+def day(days: int) -> str:
+    """A day so many days from now."""
+    return f"{TODAY + timedelta(days=days):%Y-%m-%d}"
+
+
+async def found(base, question: str = "bread", tier: Tier = Tier.MEMBERS, **filters):
+    narrowed = SearchFilters.model_validate({"limit": 20} | filters)
+    results = (await base.knowledge.search(question, narrowed, tier)).results
+    return {one.id: one.standing.text if one.standing else "" for one in results}
+
+
+async def test_a_document_says_what_stands_in_its_place_and_comes_behind_it(base, make) -> None:
+    await base.put(
+        make("practice/old", "Bread, bread and bread.", title="Bread", superseded_by="New way"),
+        make("practice/new", "Rolls.", title="New way"),
+    )
+    seen = await found(base)
+    assert list(seen) == ["new", "old"]
+    assert seen == {"new": "", "old": "superseded by practice/new; held until 2024-10-16"}
+
+
+async def test_a_new_document_can_say_what_it_supersedes_by_name_path_or_link(base, make) -> None:
+    named = ["[[Old bread]]", "pattern/rye", "practice/flat.md"]
+    await base.put(
+        make("practice/old", "Bread, bread.", title="Old bread"),
+        make("pattern/rye", "Bread of rye, bread."),
+        make("practice/flat", "Flat bread, bread."),
+        make("practice/new", "Bread.", supersedes=named),
+    )
+    seen = await found(base)
+    assert next(iter(seen)) == "new"
+    assert [one for one, text in seen.items() if text.startswith("superseded by practice/new")] == [
+        *list(seen)[1:]
+    ]
+
+
+async def test_the_end_of_a_chain_answers_also_where_the_question_did_not_find_it(
+    base, make
+) -> None:
+    await base.put(
+        make("practice/a", "Bread.", superseded_by="practice/b"),
+        make("practice/b", "Cake.", superseded_by="practice/c"),
+        make("practice/c", "Rolls."),
+        *(make(f"practice/other{each}", "Boats.") for each in range(5)),
+    )
+    assert list(await found(base))[:2] == ["c", "a"]
+    assert "c" not in await found(base, group="bakers")
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"valid_until": day(-3)}, f"held until {day(-3)}"),
+        ({"valid_from": day(3)}, f"holds from {day(3)}"),
+        ({"superseded_by": "practice/nowhere"}, "superseded"),
+    ],
+)
+async def test_what_does_not_hold_now_says_so_and_comes_behind(base, make, fields, text) -> None:
+    await base.put(make("practice/a", "Bread, bread.", **fields), make("practice/b", "Some bread."))
+    seen = await found(base)
+    assert (list(seen), seen["a"]) == (["b", "a"], text)
+
+
+async def test_what_supersedes_from_a_later_day_on_ends_nothing_yet(base, make) -> None:
+    await base.put(
+        make("practice/a", "Bread.", superseded_by="practice/b"),
+        make("practice/b", "Bread.", valid_from=day(9)),
+    )
+    assert await found(base) == {"a": "", "b": f"holds from {day(9)}"}
+
+
+async def test_as_of_a_day_finds_what_held_then(base, make) -> None:
+    await base.put(
+        make("practice/old", "Bread.", date="2023-01-01"),
+        make("practice/mid", "Bread.", date="2024-03-01", supersedes=["practice/old"]),
+        make("practice/brief", "Bread.", date="2023-05-01", valid_until="2023-06-01"),
+    )
+    assert set(await found(base, asOf="2022-12-31")) == set()
+    assert set(await found(base, asOf="2023-05-20")) == {"old", "brief"}
+    assert set(await found(base, asOf="2024-02-29")) == {"old"}
+    assert set(await found(base, asOf="2024-03-01")) == {"mid"}
+    listed = base.knowledge.listed(ListFilters(as_of="2023-05-20"), "title", 0, 9, Tier.MEMBERS)
+    assert [one.id for one in listed.documents] == ["brief", "old"]
+
+
+async def test_documents_in_a_circle_all_hold_and_ask_for_a_look(base, make) -> None:
+    await base.put(
+        make("practice/a", "Bread.", superseded_by="practice/b"),
+        make("practice/b", "Bread.", superseded_by="practice/c"),
+        make("practice/c", "Bread.", superseded_by="practice/a"),
+        make("practice/self", "Bread.", superseded_by="practice/self"),
+    )
+    seen = await found(base)
+    assert seen == {
+        "a": "contested with practice/b",
+        "b": "contested with practice/c",
+        "c": "contested with practice/a",
+        "self": "",
+    }
+    asked = base.knowledge.standings.wanting_look(Tier.MEMBERS)
+    assert [one.entry.id for one in asked] == ["a", "b", "c", "self"]
+    assert asked[0].reason == "it is superseded by practice/b, in a circle; nothing of that counts"
+
+
+async def test_two_that_supersede_one_are_both_named(base, make) -> None:
+    await base.put(
+        make("practice/a", "Bread."),
+        make("practice/b", "Bread.", supersedes=["practice/a"]),
+        make("practice/c", "Bread.", supersedes=["practice/a"]),
+    )
+    seen = await found(base)
+    assert list(seen)[-1] == "a"
+    assert seen["a"].startswith("superseded by practice/b, practice/c;")
+
+
+async def test_nobody_is_told_of_what_they_may_not_read(base, make) -> None:
+    await base.put(
+        make("practice/a", "Bread."),
+        make("practice/b", "Bread.", tier=Tier.MEMBERS, supersedes=["practice/a"]),
+    )
+    assert await found(base, tier=Tier.OPEN) == {"a": ""}
+    assert list(await found(base)) == ["b", "a"]
+
+
+async def test_another_source_contests_and_ends_nothing(base, make) -> None:
+    mine = make("practice/a", "Bread.").model_copy(update={"path": "ours/a.md"})
+    theirs = make("practice/b", "Bread.", supersedes=["practice/a"])
+    await base.put(mine, theirs.model_copy(update={"path": "theirs/b.md"}))
+    knowledge = base.knowledge
+    knowledge.standings._sources = frozenset({"ours", "theirs"})
+    assert (await found(base))["a"] == "contested with practice/b"
+    (asked,) = knowledge.standings.wanting_look(Tier.MEMBERS)
+    assert (asked.entry.id, asked.reason) == ("a", "it is contested with practice/b")
+
+
+async def test_who_contests_is_named_on_both(base, make) -> None:
+    await base.put(
+        make("practice/a", "Bread."), make("practice/b", "Bread.", contests=["practice/a"])
+    )
+    assert await found(base) == {"a": "contested with practice/b", "b": "contested with practice/a"}
+
+
+async def test_a_document_says_how_long_nobody_has_looked_and_what_changed_since(
+    base, make
+) -> None:
+    looked = {"verified_at": "2024-11-01", "verified_against": "practice/source"}
+    await base.put(
+        make("practice/a", "Bread.", **looked),
+        make("practice/source", "Boats.", date="2024-11-01"),
+    )
+    days = (TODAY - datetime(2024, 11, 1, tzinfo=UTC)).days
+    assert (await found(base))["a"] == f"not verified for {days} days"
+    await base.put(make("practice/source", "Boats.", date="2024-11-02"))
+    changed = "practice/source has changed since it was verified against it"
+    assert (await found(base))["a"] == f"not verified for {days} days; {changed}"
+
+
+async def test_a_type_with_an_age_marks_what_is_older(base, make) -> None:
+    await base.put(make("practice/a", "Bread.", date="2024-12-31"))
+    store, entry = base.knowledge.store, base.knowledge.store.entry("practice/a", Tier.MEMBERS)
+
+    def told(days: int) -> str:
+        now = datetime(2024, 12, 31, tzinfo=UTC) + timedelta(days=days)
+        ages = {ContentType.RESOURCE: 400}
+        standing = Standings(store, Names(store), (), ages, lambda: now).of(entry, Tier.MEMBERS)
+        return standing.text if standing else ""
+
+    assert (told(399), told(401)) == ("", "not verified for 401 days")
+
+
+async def test_every_answer_about_a_document_says_it(base, make) -> None:
+    await base.put(
+        make("tag/old", "## Use\n\nBread.", title="Old", superseded_by="tag/new"),
+        make("tag/new", "Bread. See [[Old]].", title="New"),
+    )
+    knowledge, tag = base.knowledge, ContentType.TAG
+    whole = await knowledge.answer(tag, "old", Tier.MEMBERS)
+    section = await knowledge.section(tag, "old", "Use", Tier.MEMBERS)
+    listed = knowledge.listed(ListFilters(), "title", 0, 9, Tier.MEMBERS).documents[1]
+    term = (await knowledge.lexicon.define("old", Tier.MEMBERS)).entry
+    (linked,) = (await knowledge.related(tag, "new", Tier.MEMBERS)).links
+    for one in (whole, section, listed, term, linked):
+        assert one.standing.superseded_by == ["tag/new"]
+    assert '"standing"' not in (await knowledge.answer(tag, "new", Tier.MEMBERS)).model_dump_json()
+
+
+async def test_a_reranker_does_not_bring_back_what_is_superseded(open_base, word_embedder, make):
+    class Likes:
+        model = "likes"
+
+        async def scores(self, question, passages):
+            return [1.0 if "old" in one else 0.5 for one in passages]
+
+    base = await open_base(embedder=word_embedder(), reranker=Likes())
+    await base.put(
+        make("practice/old", "Bread of old.", superseded_by="practice/new"),
+        make("practice/new", "Bread."),
+    )
+    assert list(await found(base)) == ["new", "old"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(named=st.lists(st.integers(0, 7), max_size=8), by=st.lists(st.integers(0, 7), max_size=8))
+async def test_whatever_is_claimed_every_document_is_found_once(base, make, named, by) -> None:
+    documents = [
+        make(
+            f"practice/p{each}",
+            "Bread.",
+            supersedes=[f"practice/p{other}" for other in named if (other + each) % 3 == 0],
+            superseded_by=f"practice/p{by[each]}" if each < len(by) else None,
+        )
+        for each in range(8)
+    ]
+    await base.knowledge.store.put(documents)
+    if await base.knowledge.index.collection.count([]) == 0:
+        await base.put(*documents)
+    seen = await found(base)
+    assert sorted(seen) == sorted(one.id for one in documents)
+    ended = [one for one, text in seen.items() if "superseded" in text]
+    assert list(seen)[len(seen) - len(ended) :] == ended
