@@ -72,6 +72,7 @@ class _App:
         except (ValueError, KeyError):
             self._far.asked["GET"] += 1
             return
+        self._far.headers_of[told["method"]] = self._far.headers
         if told["method"] in ("tools/call", "prompts/get", "resources/read"):
             self._far.metas.append(told["params"].get("_meta", {}))
 

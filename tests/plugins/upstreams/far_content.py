@@ -34,6 +34,7 @@ class Far:
         answers: what else its tools answer, by their names; a test may add some.
         called: the arguments with which they were called.
         headers: the headers of the last request.
+        headers_of: those of the last request of each method.
         apps: the ``_meta`` of MCP Apps that it has beside the rest, by their URIs.
         skills: the files of its skills, by their URIs; a test may change them.
         metas: the ``_meta`` of each call, prompt and read.
@@ -54,6 +55,7 @@ class Far:
         self.answers: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {}
         self.called: list[Mapping[str, Any]] = []
         self.headers: dict[str, str] = {}
+        self.headers_of: dict[str, dict[str, str]] = {}
         self.apps: dict[str, dict[str, Any]] = {}
         self.skills: dict[str, bytes] = {}
         self.metas: list[Mapping[str, Any]] = []

@@ -126,8 +126,8 @@ async def test_a_server_that_comes_back_in_another_era_is_asked_which(
         far.stop()
 
 
-async def test_a_session_that_dies_inside_a_clients_live_one_is_begun_anew() -> None:
-    # As in agentgateway#3622, where the client's own session has to be begun anew.
+async def test_agentgateway_3622_a_session_that_dies_inside_a_live_one_is_begun_anew() -> None:
+    # There the client's own session has to be begun anew.
     far, other = Restartable("legacy"), Restartable("legacy")
     try:
         far.start()

@@ -39,8 +39,10 @@ async def test_a_member_connects_calls_and_disconnects(guarded: Guarded) -> None
         assert len(guarded.calls) == 1
 
 
-async def test_tools_stay_when_the_token_that_listed_them_has_ended(guarded: Guarded) -> None:
-    # As in BerriAI/litellm#33072, where they vanish without a word.
+async def test_litellm_33072_tools_stay_when_the_token_that_listed_them_has_ended(
+    guarded: Guarded,
+) -> None:
+    # There they vanish without a word.
     async with portal_of(guarded) as portal:
         ana = await member(portal, "ana")
         await ana.connect(guarded)
@@ -62,18 +64,30 @@ async def test_tools_stay_when_the_token_that_listed_them_has_ended(guarded: Gua
         assert guarded.calls[-1] == ("ben-there", "7")
 
 
-async def test_a_prompt_carries_the_callers_own_credential(guarded: Guarded) -> None:
-    # As in BerriAI/litellm#37497, where prompts are asked for without it.
+async def test_litellm_37497_whatever_is_asked_for_carries_the_callers_own_credential(
+    guarded: Guarded,
+) -> None:
+    # There prompts and resources are asked for without it.
     async with portal_of(guarded) as portal:
         ana, ben = [await member(portal, name) for name in ("ana", "ben")]
         await ana.connect(guarded)
         await until_offered(portal, "far__add", tier="ana")
         await ben.connect(guarded)
+
+        def asked_as(method: str) -> str | None:
+            sent = guarded.far.headers_of.pop(method)["authorization"]
+            return guarded.user_of({b"authorization": sent.encode()})
+
         for each in (ana, ben):
+            there, mcp = f"{each.name}-there", portal.mcp(each.name)
             [message] = await portal.prompt("far__welcome", {"who": "you"}, tier=each.name)
-            assert message["content"]["text"] == "Welcome you"
-            sent = {b"authorization": guarded.far.headers["authorization"].encode()}
-            assert guarded.user_of(sent) == f"{each.name}-there"
+            assert (message["content"]["text"], asked_as("prompts/get")) == ("Welcome you", there)
+            assert "what grows" in await portal.read("plot://7", tier=each.name)
+            assert asked_as("resources/read") == there
+            ref, argument = {"type": "ref/prompt", "name": "far__welcome"}, {"name": "who"}
+            params = {"ref": ref, "argument": {**argument, "value": "A"}}
+            assert (await mcp.request("completion/complete", params))["completion"]["total"] == 7
+            assert asked_as("completion/complete") == there
 
 
 async def test_a_token_that_the_server_takes_no_more_is_renewed_in_the_call(
