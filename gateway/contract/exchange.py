@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from auth.tokens.assertions import Assertion
@@ -139,5 +139,17 @@ class Exchange(Protocol):
 
         Raises:
             ToolFailed: there is no one to ask, or the client refused.
+        """
+        ...
+
+    def link_asked(self, elicitation: str) -> Callable[[], None]:
+        """Note that the client is asked to open a link (MCP 2025-11-25, "URL Mode Elicitation").
+
+        Args:
+            elicitation: the ``elicitationId`` of the question, or of the error, that asks it.
+
+        Returns:
+            What to call once that is done, during the call or later: the client is told so
+            (``notifications/elicitation/complete``), at whichever replica its stream is.
         """
         ...

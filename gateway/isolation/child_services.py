@@ -130,6 +130,11 @@ class ChildExchange:
         )
         return answer
 
+    def link_asked(self, elicitation: str) -> Callable[[], None]:
+        """As ``Exchange.link_asked``."""
+        self._send("link_asked", self.number, elicitation)
+        return lambda: self._send("link_done", elicitation)
+
     def end(self) -> None:
         """The call is over: what it has begun may outlive it, and acts for nobody."""
         self._tools = frozenset()

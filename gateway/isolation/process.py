@@ -9,6 +9,7 @@ import os
 import pickle
 import signal
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,6 +25,8 @@ from gateway.toolkit.background import cancel
 
 CLOSE_SECONDS = 5.0
 """Seconds that a plugin has to close; then its process is ended."""
+MAX_LINKS = 1000
+"""Links that clients were asked to open, of which the process may say that they are done."""
 
 _NONSENSE = (ValueError, TypeError, LookupError, AttributeError, msgspec.MsgspecError)
 """What reading a message raises that no process of ours would send."""
@@ -72,7 +75,9 @@ class PluginProcess:
             "reoffered": self._reoffered,
             "changed": self._changed,
             "names": self._asked_names,
+            "link_done": self._link_done,
         }
+        self._links: OrderedDict[str, Callable[[], None]] = OrderedDict()
 
     async def opened(self) -> Mapping[str, Any]:
         """Start the process, and wait until the plugin is open there.
@@ -119,6 +124,7 @@ class PluginProcess:
         number = next(self._numbers)
         call.answer = lambda *answer: self._send("told", *answer)
         call.page = lambda places: self._send("page", number, places)
+        call.linked = self._linked
         self._calls[number] = call
         try:
             context = (context_of(self._host, self._tools),) if held else ()
@@ -211,6 +217,14 @@ class PluginProcess:
 
     def _changed(self, kind: Any, uri: str | None) -> None:
         self._host.changed(Change(self.plugin, kind, uri))
+
+    def _linked(self, question: str, done: Callable[[], None]) -> None:
+        self._links[question] = done
+        if len(self._links) > MAX_LINKS:
+            self._links.popitem(last=False)
+
+    def _link_done(self, question: str) -> None:
+        self._links.pop(question, lambda: None)()
 
     def _asked_names(self, _call: int, number: int, ids: list[str]) -> None:
         task = asyncio.create_task(self._names(number, ids))

@@ -57,6 +57,7 @@ class RemoteCall:
     Attributes:
         answer: sends the answer to a question: its number, a value, a failure.
         page: says which results of a listing are shown.
+        linked: keeps what tells the call's client that a link is done, by the question's id.
     """
 
     def __init__(self, host: Host, args: tuple[Any, ...]) -> None:
@@ -68,6 +69,7 @@ class RemoteCall:
         self._asking: set[asyncio.Task[None]] = set()
         self.answer: Callable[..., None] = lambda *answer: None
         self.page: Callable[[Sequence[int]], None] = lambda places: None
+        self.linked: Callable[[str, Callable[[], None]], None] = lambda question, done: None
 
     def take(self, kind: str, *held: Any) -> None:
         """Take a message of the process about this call."""
@@ -136,6 +138,8 @@ class RemoteCall:
             await self._exchange.progress(*held)
         elif kind == "log":
             await self._exchange.log(*held)
+        elif kind == "link_asked":
+            self.linked(held[0], self._exchange.link_asked(held[0]))
         elif kind in ("ask", "assertion", "call", "fellows", "missing"):
             task = asyncio.create_task(self._relay_answer(kind, *held))
             self._asking.add(task)

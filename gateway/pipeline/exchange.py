@@ -94,6 +94,10 @@ class Client(Protocol):
         """As ``Exchange.ask``; the answer may still hold secrets."""
         ...
 
+    def link_asked(self, elicitation: str) -> Callable[[], None]:
+        """As ``Exchange.link_asked``."""
+        ...
+
 
 class NoClient:
     """Nobody to tell or to ask: REST, ``porch call``, jobs. Progress and logs go nowhere."""
@@ -113,6 +117,10 @@ class NoClient:
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Refuse: there is no one to ask."""
         raise ToolFailed("cannot_ask", f"This caller's connection cannot answer {method}.")
+
+    def link_asked(self, elicitation: str) -> Callable[[], None]:
+        """Nobody is asked, so nobody is told."""
+        return lambda: None
 
 
 NO_CLIENT = NoClient()
@@ -285,6 +293,10 @@ class CallExchange:
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """As ``Exchange.ask``; what the client answers loses its secrets on the way."""
         return self._scrubbed(await self.clock.ask(self._client, method, params))
+
+    def link_asked(self, elicitation: str) -> Callable[[], None]:
+        """As ``Exchange.link_asked``."""
+        return self._client.link_asked(elicitation)
 
     def resume(self, before: Resumption) -> None:
         """Go on with an earlier call, whose answers lose their secrets as well."""

@@ -220,7 +220,7 @@ class Surfaces:
             self._sessions,
             self._subscriptions,
             self._relay,
-            self._replies,
+            self._elicitations,
             self._resumption,
         )
 

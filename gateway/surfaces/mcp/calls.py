@@ -35,18 +35,11 @@ from gateway.surfaces.mcp.skills import file_reader, skill_entry, skill_result
 from gateway.surfaces.mcp.state import StateSigner
 from gateway.surfaces.mcp.url_elicitation import others
 from gateway.toolkit import mirrored_headers
+from gateway.toolkit.client_capabilities import lacking, missing_capability
 from gateway.toolkit.mirrored_headers import ParameterHeaders
 
 BAD_HEADER = "header_mismatch"
 """The failure of a call whose parameter headers are not what its arguments say."""
-NO_CAPABILITY = "missing_capability"
-"""The failure of a call that needs what the client did not declare."""
-
-_CAPABILITY = {
-    "elicitation/create": "elicitation",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-}
 
 _OF_ROUNDS = frozenset({"requestState", "inputResponses"})
 """Parameters of a call that goes on with an earlier one."""
@@ -239,14 +232,10 @@ class Calls:
         if not request.era.modern:
             raise ToolFailed("needs_newer_client", "This needs a client of MCP 2026-07-28.")
         data = value.model_dump(mode="json", by_alias=True, exclude_none=True)
-        needed = {_CAPABILITY[each["method"]] for each in data.get("inputRequests", {}).values()}
-        if missing := needed - request.channel.capabilities.keys():
-            capabilities: dict[str, Any] = {name: {} for name in sorted(missing)}
-            raise ToolFailed(
-                NO_CAPABILITY,
-                f"This needs a client that offers {', '.join(sorted(missing))}.",
-                {"requiredCapabilities": capabilities},
-            )
+        asked, able = data.get("inputRequests", {}).values(), request.channel.capabilities
+        lacks = {lacking(each["method"], each.get("params") or {}, able) for each in asked}
+        if lacks := lacks - {""}:
+            raise missing_capability(lacks)
         if value.request_state is not None:
             data["requestState"] = self._signer.seal(
                 value.request_state, request.caller, _purpose(request)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from auth.sealer import Sealer
 from gateway.contract import Cache
@@ -21,11 +21,25 @@ from gateway.surfaces.mcp.sessions import Session
 
 MAX_ASKED = 10_000
 """Questions that one process remembers; the oldest is forgotten first."""
+MAX_ID_CHARACTERS = 200
+"""Characters of a question's id; who is asked under a longer one is not told."""
 LIFETIME_SECONDS = 3600.0
 """Seconds for which what replicas tell each other is believed."""
 _CHANNEL = "mcp-elicitations"
 
 log = get_logger(__name__)
+
+
+class _Question(NamedTuple):
+    """A question; servers choose ids that are their own alone, and not the only ones.
+
+    Attributes:
+        session: the mark of whose client is asked.
+        id: what the client knows it by.
+    """
+
+    session: str
+    id: str
 
 
 class Elicitations:
@@ -41,7 +55,7 @@ class Elicitations:
         self._sealer = Sealer(key, "mcp-elicitations")
         self._cache = cache
         self._sessions = sessions
-        self._asked: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._asked: OrderedDict[_Question, str] = OrderedDict()
         self._telling: set[asyncio.Task[None]] = set()
 
     def ask(self, session: Session, what: str) -> str:
@@ -57,6 +71,22 @@ class Elicitations:
         question = secrets.token_urlsafe(16)
         self._tell({"id": question, "session": session.mark, "what": what})
         return question
+
+    def asked(self, session: Session, question: str) -> Callable[[], None]:
+        """Remember a question that another server has a session's client asked.
+
+        Args:
+            session: whose client.
+            question: the id, which the server has chosen.
+
+        Returns:
+            What to call when it is done.
+        """
+        if len(question) > MAX_ID_CHARACTERS:
+            return lambda: None
+        what = secrets.token_urlsafe(16)
+        self._tell({"id": question, "session": session.mark, "what": what})
+        return lambda: self.complete(what)
 
     def complete(self, what: str) -> None:
         """Tell all clients who were asked for it that something is done."""
@@ -81,16 +111,16 @@ class Elicitations:
 
     def _take(self, told: Mapping[str, Any]) -> None:
         if question := told.get("id"):
-            self._asked[question] = told["what"], told["session"]
+            self._asked[_Question(told["session"], question)] = told["what"]
             while len(self._asked) > MAX_ASKED:
                 self._asked.popitem(last=False)
             return
-        found = {each: mark for each, (what, mark) in self._asked.items() if what == told["what"]}
+        found = [each for each, what in self._asked.items() if what == told["what"]]
         marked = {each.mark: each for each in self._sessions.values()} if found else {}
-        for each, mark in found.items():
+        for each in found:
             del self._asked[each]
-            if (session := marked.get(mark)) is not None:
-                session.tell(completed(each))
+            if (session := marked.get(each.session)) is not None:
+                session.tell(completed(each.id))
 
 
 def completed(question: str) -> dict[str, Any]:

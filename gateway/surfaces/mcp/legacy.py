@@ -15,6 +15,7 @@ from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.responses import send_json
 from gateway.surfaces.mcp import stream
 from gateway.surfaces.mcp.about import About
+from gateway.surfaces.mcp.elicitations import Elicitations
 from gateway.surfaces.mcp.envelope import (
     CANCELLED,
     INVALID_PARAMS,
@@ -27,7 +28,7 @@ from gateway.surfaces.mcp.envelope import (
 from gateway.surfaces.mcp.methods import Methods, Result
 from gateway.surfaces.mcp.modern import settle, validate
 from gateway.surfaces.mcp.relay import Relay
-from gateway.surfaces.mcp.replies import Position, Replies
+from gateway.surfaces.mcp.replies import Position
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.resumption import Resumption
@@ -49,8 +50,8 @@ class Legacy:
         sessions: the sessions.
         subscriptions: says which resources a caller may follow.
         relay: takes in what clients say of calls.
-        replies: keeps the replies whose connections may break.
-        resumption: tells them again.
+        elicitations: tells clients when links that they were asked to open have been.
+        resumption: keeps the replies whose connections may break, and tells them again.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Legacy:
         sessions: Sessions,
         subscriptions: Subscriptions,
         relay: Relay,
-        replies: Replies,
+        elicitations: Elicitations,
         resumption: Resumption,
     ) -> None:
         self._methods = methods
@@ -68,7 +69,7 @@ class Legacy:
         self._sessions = sessions
         self._subscriptions = subscriptions
         self._relay = relay
-        self._replies = replies
+        self._elicitations = elicitations
         self._resumption = resumption
         self._eras = {v: Era(v, about.server) for v in HANDSHAKE_PROTOCOL_VERSIONS}
         self._own = {
@@ -95,7 +96,8 @@ class Legacy:
             await self._relay.take(session, message)
             return await send_json(send, b"", 202)
         request = self._request(message, context, session)
-        work, kept = self._run(request, session), self._replies.begin(session, context.caller)
+        kept = self._resumption.replies.begin(session, context.caller)
+        work = self._run(request, session)
         return await stream.answer(work, request.channel.outbox, receive, send, kept)
 
     async def open_stream(self, context: CallContext, receive: Receive, send: Send) -> None:
@@ -115,7 +117,7 @@ class Legacy:
         if session is not None:
             await self._sessions.end(session)
             self._subscriptions.followers.changed()
-            await self._replies.forget(session)
+            await self._resumption.replies.forget(session)
             await send_json(send, b"", 204)
 
     async def _initialize(
@@ -167,6 +169,7 @@ class Legacy:
             progress_token=meta.get("progressToken"),
             session=session,
             relay=self._relay,
+            elicitations=self._elicitations,
         )
         return Request(
             id=message["id"],

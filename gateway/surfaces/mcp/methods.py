@@ -16,7 +16,7 @@ from gateway.pipeline.json_chunks import Body
 from gateway.pipeline.pipeline import Pipeline
 from gateway.surfaces.http.responses import Headers
 from gateway.surfaces.mcp.about import About
-from gateway.surfaces.mcp.calls import BAD_HEADER, NO_CAPABILITY, Calls, kind_of
+from gateway.surfaces.mcp.calls import BAD_HEADER, Calls, kind_of
 from gateway.surfaces.mcp.elicitations import Elicitations
 from gateway.surfaces.mcp.envelope import (
     INVALID_PARAMS,
@@ -31,7 +31,8 @@ from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import tool_failure
 from gateway.surfaces.mcp.state import BAD_STATE
 from gateway.surfaces.mcp.step_up import Challenge, StepUp
-from gateway.surfaces.mcp.url_elicitation import asked_to_connect
+from gateway.surfaces.mcp.url_elicitation import asked_to_connect, asked_to_open
+from gateway.toolkit.client_capabilities import NO_CAPABILITY
 from gateway.toolkit.mcp_names import HEADER_MISMATCH
 
 Method = Callable[[Request], Awaitable[bytes]]
@@ -139,6 +140,8 @@ class Methods:
 
     def _failure(self, failed: ToolFailed, request: Request, outcome: Outcome) -> bytes:
         if isinstance(failed, RelayedError):
+            if asked := asked_to_open(failed, request):
+                return asked
             raise WireError(failed.number, failed.message, failed.details or None)
         if isinstance(failed, ConnectionNeeded) and (
             asked := asked_to_connect(failed, request, self._elicitations)

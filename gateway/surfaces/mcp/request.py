@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import secrets
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from auth import Caller
 from gateway.config.tools import Mode
 from gateway.contract import ToolFailed
 from gateway.pipeline.call_context import CallContext
+from gateway.surfaces.mcp.elicitations import Elicitations
 from gateway.surfaces.mcp.outbox import Outbox
 from gateway.surfaces.mcp.relay import Relay
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session
+from gateway.toolkit.client_capabilities import ELICITATION, lacking
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
@@ -62,6 +65,7 @@ class Channel:
         log_level: the least level the client wants, or None for no logs.
         session: the legacy session through which the client may be asked, or None.
         relay: finds the client's answers, where there is a session.
+        elicitations: tells the client when links have been opened, where there is a session.
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class Channel:
         log_level: str | None = None,
         session: Session | None = None,
         relay: Relay | None = None,
+        elicitations: Elicitations | None = None,
     ) -> None:
         self.outbox = outbox
         self.capabilities = capabilities
@@ -79,6 +84,7 @@ class Channel:
         self._log_level = log_level
         self._session = session
         self._relay = relay
+        self._elicitations = elicitations
         self._done = float("-inf")
 
     @property
@@ -122,11 +128,13 @@ class Channel:
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send a request on this call's stream and await the client's answer."""
-        capability = method.partition("/")[0]
         if self._session is None or self._relay is None or not self.can_ask:
             raise ToolFailed("cannot_ask", f"This client cannot answer {method} here.")
-        if capability not in self.capabilities:
-            raise ToolFailed("cannot_ask", f"This client did not declare {capability}.")
+        if lacks := lacking(method, params, self.capabilities):
+            raise ToolFailed("cannot_ask", f"This client did not declare {lacks}.")
+        if method == ELICITATION and params.get("mode") == "url":
+            # This era wants each such question to have an id; one of 2026-07-28 has none.
+            params = {"elicitationId": secrets.token_urlsafe(16), **params}
         gone = asyncio.ensure_future(self.outbox.wait_closed())
         with self._relay.question(self._session) as (number, answer):
             try:
@@ -140,6 +148,12 @@ class Channel:
         if not answer.done():
             raise ToolFailed("client_left", f"The client left before it answered {method}.")
         return _answered(method, answer.result())
+
+    def link_asked(self, elicitation: str) -> Callable[[], None]:
+        """Have the client told once a link has done what it is for; newer ones are told nothing."""
+        if self._session is None or self._elicitations is None:
+            return lambda: None
+        return self._elicitations.asked(self._session, elicitation)
 
 
 def _answered(method: str, reply: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -31,12 +31,13 @@ class Resumption:
         streams: gives the places.
 
     Attributes:
+        replies: what keeps them.
         outcomes: how many replies were ``told`` again, and how many were ``lost``: not kept, or
             not for who asked.
     """
 
     def __init__(self, replies: Replies, streams: OpenStreams) -> None:
-        self._replies = replies
+        self.replies = replies
         self._streams = streams
         self.outcomes: Counter[tuple[str, ...]] = Counter({("told",): 0, ("lost",): 0})
 
@@ -44,7 +45,7 @@ class Resumption:
         self, session: Session, context: CallContext, at: Position, receive: Receive, send: Send
     ) -> None:
         """Answer a GET with what comes after a position, until the reply's end."""
-        reading = await self._replies.find(session, context.caller, at)
+        reading = await self.replies.find(session, context.caller, at)
         if reading is None:
             self.outcomes["lost",] += 1
             return await _refuse_lost(send)

@@ -10,7 +10,7 @@ from typing import Any
 
 import mcp_types as mcp
 
-from gateway.contract import Caller, Completer, Exchange, Relayed, ToolFailed
+from gateway.contract import Caller, Completer, Exchange, Relayed, RelayedError, ToolFailed
 from gateway.toolkit.mirrored_headers import mirrored, parameter_headers
 from plugins.upstreams.relay.apps import (
     with_shown_blocks,
@@ -117,6 +117,21 @@ class Calls:
         headers: Mapping[str, str] = NO_HEADERS,
     ) -> Any:
         exchange, server = self._exchange(), self._server
+        try:
+            return await self._relayed(exchange, method, params, caller, headers)
+        except RelayedError as error:
+            server.links.needed(error, exchange)
+            raise
+
+    async def _relayed(
+        self,
+        exchange: Exchange,
+        method: str,
+        params: Mapping[str, Any],
+        caller: Caller,
+        headers: Mapping[str, str],
+    ) -> Any:
+        server = self._server
         said = exchange.meta if server.config.meta else {}
         params = {**params, "_meta": {**said, **_of_client(exchange)}}
         if server.asks_at_once and not exchange.can_ask:
@@ -125,7 +140,7 @@ class Calls:
                 return await server.request(method, params, caller, back, headers)
 
             return await self._parked.call(start, exchange)
-        direct = Direct(exchange)
+        direct = Direct(exchange, server.links)
 
         async def ask(more: Mapping[str, Any]) -> Mapping[str, Any]:
             return await server.request(method, {**params, **more}, caller, direct, headers)

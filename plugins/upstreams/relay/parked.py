@@ -14,8 +14,10 @@ from typing import Any
 import mcp_types as mcp
 
 from gateway.contract import Exchange, Relayed, RelayedError, ToolFailed
+from gateway.toolkit.client_capabilities import lacking, missing_capability
 from plugins.upstreams.relay.rounds import required
-from plugins.upstreams.relay.server_messages import Direct
+from plugins.upstreams.relay.server_messages import Narration
+from plugins.upstreams.servers.reach import ASKABLE
 from plugins.upstreams.wire import Back, RpcError
 
 PARKED_SECONDS = 300.0
@@ -23,14 +25,7 @@ PARKED_SECONDS = 300.0
 MAX_PARKED = 1000
 """Calls that wait at once."""
 _QUESTION = "question"
-_CAPABILITIES = {
-    "elicitation/create": "elicitation",
-    "sampling/createMessage": "sampling",
-    "roots/list": "roots",
-}
 _CANNOT = -1
-_MISSING_CAPABILITY = "missing_capability"
-"""The failure that clients of 2026-07-28 are told as the error of that name."""
 
 Result = Mapping[str, Any]
 Start = Callable[[Back], Awaitable[Result]]
@@ -46,7 +41,7 @@ class ParkedCall:
     """
 
     def __init__(self, start: Start, exchange: Exchange) -> None:
-        self._direct = Direct(exchange)
+        self._told = Narration(exchange)
         self._capabilities = exchange.client_capabilities
         self._question: asyncio.Future[dict[str, Any]] = _future()
         self._answer: asyncio.Future[Mapping[str, Any]] = _future()
@@ -59,11 +54,11 @@ class ParkedCall:
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Progress, to the client's latest request."""
-        await self._direct.progress(done, total, message)
+        await self._told.progress(done, total, message)
 
     async def log(self, level: str, data: Any, logger: str | None) -> None:
         """A log message, likewise."""
-        await self._direct.log(level, data, logger)
+        await self._told.log(level, data, logger)
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """The client's answer, which comes with its next request; questions are asked in turn.
@@ -71,10 +66,10 @@ class ParkedCall:
         Raises:
             RpcError: this client cannot be asked that.
         """
-        capability = _CAPABILITIES.get(method)
-        if capability not in self._capabilities:
-            self._lacks.update([capability] if capability else ())
-            raise RpcError(_CANNOT, f"The client cannot answer {method}.")
+        if lacks := lacking(method, params, self._capabilities):
+            if lacks.partition(".")[0] in ASKABLE:
+                self._lacks.add(lacks)
+            raise RpcError(_CANNOT, f"The client cannot answer {method}: it lacks {lacks}.")
         async with self._asking:
             self._answer = _future()
             self._question.set_result({"method": method, "params": dict(params)})
@@ -101,17 +96,11 @@ class ParkedCall:
             result = await self._task
         except RelayedError:
             if self._lacks:
-                raise self._lacking() from None
+                raise missing_capability(self._lacks) from None
             raise
         if self._lacks and result.get("isError"):
-            raise self._lacking()
+            raise missing_capability(self._lacks)
         return result
-
-    def _lacking(self) -> ToolFailed:
-        lacks = sorted(self._lacks)
-        text = f"This needs a client that offers {', '.join(lacks)}."
-        details: dict[str, Any] = {"requiredCapabilities": {name: {} for name in lacks}}
-        return ToolFailed(_MISSING_CAPABILITY, text, details)
 
     def asked(self) -> dict[str, Any]:
         """What the server asks, and then waits for."""
@@ -120,7 +109,7 @@ class ParkedCall:
 
     def go_on(self, responses: Mapping[str, Any], exchange: Exchange) -> None:
         """Give the server what the client's next request brought."""
-        self._direct = Direct(exchange)
+        self._told = Narration(exchange)
         if self._timer is not None:
             self._timer.cancel()
         if not self._answer.done():

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.contract import Exchange, ToolFailed
+from gateway.toolkit.client_capabilities import ELICITATION
+from plugins.upstreams.servers.links import Links
 from plugins.upstreams.wire import RpcError
 
 _LEVELS = frozenset(
@@ -14,8 +16,8 @@ _LEVELS = frozenset(
 _REFUSED = -1
 
 
-class Direct:
-    """Hands on to a client that can be asked at once (:class:`plugins.upstreams.wire.Back`).
+class Narration:
+    """Hands on what a server says of a call's progress.
 
     Args:
         exchange: the call's.
@@ -32,12 +34,27 @@ class Direct:
         """A log message, at a level that there is."""
         await self._exchange.log(level if level in _LEVELS else "info", data, logger)
 
+
+class Direct(Narration):
+    """Hands on to a client that can be asked at once (:class:`plugins.upstreams.wire.Back`).
+
+    Args:
+        exchange: the call's.
+        links: those that the server's callers are asked to open.
+    """
+
+    def __init__(self, exchange: Exchange, links: Links) -> None:
+        super().__init__(exchange)
+        self._links = links
+
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """The client's answer.
 
         Raises:
             RpcError: it cannot be asked, or refused: the server is told so.
         """
+        if method == ELICITATION:
+            self._links.asked(params, self._exchange)
         try:
             return await self._exchange.ask(method, params)
         except ToolFailed as failed:

@@ -15,6 +15,7 @@ from plugins.upstreams.catalogue.entries import fetch
 from plugins.upstreams.config import Server as ServerConfig
 from plugins.upstreams.credentials.credential import EVERYBODY, Credential, Lacking
 from plugins.upstreams.servers.link import Link
+from plugins.upstreams.servers.links import Links
 from plugins.upstreams.servers.offered import Offered
 from plugins.upstreams.servers.reach import Reach
 from plugins.upstreams.servers.refusals import busy, down, failed
@@ -48,6 +49,7 @@ SETTLE_SECONDS = 0.2
 REFRESH_TIMEOUT_SECONDS = 60.0
 """Seconds that reading all lists of a server may take."""
 _UPDATED = "notifications/resources/updated"
+_LINK_DONE = "notifications/elicitation/complete"
 _OF_CONNECTIONS = (Unreachable, ConnectionLost, SessionExpired)
 """Errors after which a connection is of no more use."""
 
@@ -68,6 +70,7 @@ class Server:
         state: whether it answers.
         offered: what it offers.
         problem: why its lists could not be read last, or nothing.
+        links: those that it has callers open.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class Server:
         self._log = log.bind(server=config.name)
         self.offered = Offered(config, store, self._log)
         self._said = Said(self._log)
+        self.links = Links()
         self._links: dict[str, Link] = {}
         self._places = Places(config.calls, config.queue)
         self._wake = asyncio.Event()
@@ -282,6 +286,8 @@ class Server:
             self.following.missed()
         elif method == _UPDATED and isinstance(uri := params.get("uri"), str):
             self.following.told(uri)
+        elif method == _LINK_DONE:
+            self.links.done(params)
 
     # What goes wrong.
 

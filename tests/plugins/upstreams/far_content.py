@@ -32,6 +32,7 @@ class Far:
         tools: what it lists; a test may change them.
         asked: how often each method was called.
         answers: what else its tools answer, by their names; a test may add some.
+        conversations: what asks back, by tools' names; given the SDK's context and parameters.
         called: the arguments with which they were called.
         headers: the headers of the last request.
         headers_of: those of the last request of each method.
@@ -53,6 +54,7 @@ class Far:
         ]
         self.asked: Counter[str] = Counter()
         self.answers: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {}
+        self.conversations: dict[str, Callable[[Any, Any], Awaitable[Any]]] = {}
         self.called: list[Mapping[str, Any]] = []
         self.headers: dict[str, str] = {}
         self.headers_of: dict[str, dict[str, str]] = {}
@@ -77,6 +79,8 @@ class Far:
         if answer := self.answers.get(params.name):
             self.called.append(given)
             return types.CallToolResult.model_validate(await answer(given))
+        if converse := self.conversations.get(params.name):
+            return await converse(context, params)
         if params.name == "add":
             total = given["a"] + given["b"]
             return _said(str(total), {"sum": total})
@@ -179,7 +183,7 @@ class Far:
             for session in self._sessions.values():
                 await session.send_resource_updated(uri)
 
-        self._run(tell())
+        self.run(tell())
 
     def describe(self, tool: str, description: str) -> None:
         """Say something else of a tool, and that the list has changed; where it ``follows``."""
@@ -187,9 +191,10 @@ class Far:
             {**each, "description": description} if each["name"] == tool else each
             for each in self.tools
         ]
-        self._run(self._bus.publish(ToolsListChanged()))
+        self.run(self._bus.publish(ToolsListChanged()))
 
-    def _run(self, telling: Coroutine[Any, Any, Any]) -> None:
+    def run(self, telling: Coroutine[Any, Any, Any]) -> None:
+        """Run something where the server runs; from another thread."""
         assert self.loop is not None
         asyncio.run_coroutine_threadsafe(telling, self.loop).result(60)
 
