@@ -75,6 +75,8 @@ class RemoteCall:
         """Take a message of the process about this call."""
         if kind == "part":
             self._joined.take(*held)
+        elif kind == "link_asked":  # at once: that the link is done may be the next message
+            self.linked(held[0], self._exchange.link_asked(held[0]))
         else:
             self._events.put_nowait((kind, *held))
 
@@ -138,8 +140,6 @@ class RemoteCall:
             await self._exchange.progress(*held)
         elif kind == "log":
             await self._exchange.log(*held)
-        elif kind == "link_asked":
-            self.linked(held[0], self._exchange.link_asked(held[0]))
         elif kind in ("ask", "assertion", "call", "fellows", "missing"):
             task = asyncio.create_task(self._relay_answer(kind, *held))
             self._asking.add(task)

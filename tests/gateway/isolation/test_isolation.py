@@ -167,6 +167,7 @@ async def test_it_has_a_database_objects_and_a_cache_of_its_own(apart: TestPorta
 
 async def test_a_client_is_told_of_progress_and_asked(apart: TestPortal) -> None:
     wire = await Wire(apart).begin({"elicitation": {}})
+    stream = await wire.send(method="GET", headers={"mcp-protocol-version": LEGACY}).start()
     answer = wire.legacy(
         "tools/call", {"name": "report", "arguments": {}, "_meta": {"progressToken": "p"}}
     )
@@ -181,12 +182,16 @@ async def test_a_client_is_told_of_progress_and_asked(apart: TestPortal) -> None
     told = await answer.event()
     assert told is not None
     assert told["params"]["data"] == {"saw": "sharp", "wanted": "info"}
+    done = await stream.event()
+    assert done is not None
+    assert done["params"] == {"elicitationId": "catalogue-7"}
     question = await answer.event()
     assert question is not None
     result = {"action": "accept", "content": {"wood": "oak"}}
     reply = {"jsonrpc": "2.0", "id": question["id"], "result": result}
     assert (await wire.send(reply, {"mcp-protocol-version": LEGACY}).start()).status == 202
     assert (await answer.reply())["result"]["content"][0]["text"] == "oak"
+    await stream.leave()
 
 
 async def test_what_it_offers_anew_and_tells_of_reaches_the_portal() -> None:

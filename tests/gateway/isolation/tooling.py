@@ -222,6 +222,7 @@ class Tooling:
         exchange = self.host.exchange()
         await exchange.progress(1, 2, "half")
         await exchange.log("info", {"saw": "sharp", "wanted": exchange.log_level}, "workshop")
+        exchange.link_asked("catalogue-7")()
         answer = await exchange.ask("elicitation/create", {"message": "Which wood?"})
         return str(answer["content"]["wood"])
 
