@@ -22,6 +22,15 @@ class Exchange(Protocol):
         ...
 
     @property
+    def client(self) -> str:
+        """What stands for the client in all of its calls, and for no other: no credential.
+
+        It is its session (2025-11-25 and older), or else the person who calls; empty where nothing
+        tells clients apart.
+        """
+        ...
+
+    @property
     def client_capabilities(self) -> Mapping[str, Any]:
         """What the client declared, as it stands on the wire."""
         ...

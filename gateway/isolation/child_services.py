@@ -61,6 +61,7 @@ class CallContext:
     tools: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
     meta: Mapping[str, Any] | None = None
+    client: str = ""
 
 
 class ChildExchange:
@@ -82,6 +83,7 @@ class ChildExchange:
     ) -> None:
         self.number = number
         self.request_id = context.request_id
+        self.client = context.client
         self.client_capabilities: Mapping[str, Any] = context.capabilities or {}
         self.can_ask = context.can_ask
         self.log_level = context.log_level

@@ -44,6 +44,7 @@ def context_of(host: Host, tools: Sequence[str]) -> CallContext:
         frozenset(each for each in tools if exchange.allows(each)),
         groups,
         dict(exchange.meta),
+        exchange.client,
     )
 
 

@@ -66,6 +66,11 @@ class Client(Protocol):
     """The way back to a client while its call runs."""
 
     @property
+    def mark(self) -> str:
+        """What stands for its session; empty where it has none."""
+        ...
+
+    @property
     def capabilities(self) -> Mapping[str, Any]:
         """As ``Exchange.client_capabilities``."""
         ...
@@ -102,6 +107,7 @@ class Client(Protocol):
 class NoClient:
     """Nobody to tell or to ask: REST, ``porch call``, jobs. Progress and logs go nowhere."""
 
+    mark = ""
     capabilities: Mapping[str, Any] = {}
     can_ask = False
     log_level: str | None = None
@@ -140,6 +146,7 @@ class SilentExchange(NoClient):
     """The exchange outside of any call: there is no client, and nothing is allowed."""
 
     request_id = ""
+    client = ""
     client_capabilities: Mapping[str, Any] = {}
     input_responses: Mapping[str, Any] | None = None
     request_state: str | None = None
@@ -229,6 +236,14 @@ class CallExchange:
     def request_id(self) -> str:
         """As ``Exchange.request_id``."""
         return self._context.request_id
+
+    @property
+    def client(self) -> str:
+        """As ``Exchange.client``."""
+        if mark := self._client.mark:
+            return f"session {mark}"
+        person = self._context.caller.person
+        return f"person {person}" if person is not None else ""
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:

@@ -186,6 +186,15 @@ class Server(PluginConfig):
     timeout: Duration = Field(
         timedelta(seconds=30), gt=timedelta(0), description="How long one call may take."
     )
+    session: Literal["shared", "per-client"] | None = Field(
+        None,
+        description="Whether all who have one credential share a session there, or a program, or "
+        "each of their clients has its own. Shared if not said, until the server asks a client "
+        "for its roots, which it may keep for the session.",
+    )
+    max_sessions: int = Field(
+        20, ge=1, description="How many clients may have a session, or a program, of their own."
+    )
     calls: int = Field(32, ge=1, description="How many calls may be under way at once.")
     queue: int = Field(64, ge=0, description="How many more may wait; what is over is told so.")
     max_result: ByteSize = Field(

@@ -93,6 +93,11 @@ class Channel:
         return self._session
 
     @property
+    def mark(self) -> str:
+        """What stands for the legacy session; empty where there is none."""
+        return "" if self._session is None else self._session.mark
+
+    @property
     def can_ask(self) -> bool:
         """Whether the client can be asked: only a legacy session with its stream open can."""
         return self._session is not None and not self.outbox.closed

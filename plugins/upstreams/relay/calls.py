@@ -6,6 +6,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import mcp_types as mcp
@@ -19,11 +20,12 @@ from plugins.upstreams.relay.apps import (
 )
 from plugins.upstreams.relay.parked import Parked
 from plugins.upstreams.relay.rounds import through_rounds
-from plugins.upstreams.relay.server_messages import Direct
+from plugins.upstreams.relay.server_messages import Direct, Noted
 from plugins.upstreams.servers.reach import ASKABLE
 from plugins.upstreams.servers.server import Server
 from plugins.upstreams.wire import NO_HEADERS, Back
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 CurrentExchange = Callable[[], Exchange]
 Shown = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """Makes of a server's name and its result one with the portal's addresses."""
@@ -107,7 +109,8 @@ class Calls:
             "argument": {"name": argument, "value": typed},
             "context": {"arguments": dict(others)},
         }
-        return Relayed(await self._server.request("completion/complete", params, caller))
+        client = self._exchange().client
+        return Relayed(await self._server.request("completion/complete", params, caller, client))
 
     async def _call(
         self,
@@ -120,7 +123,7 @@ class Calls:
         try:
             return await self._relayed(exchange, method, params, caller, headers)
         except RelayedError as error:
-            server.links.needed(error, exchange)
+            server.url_questions.needed(error, exchange)
             raise
 
     async def _relayed(
@@ -131,21 +134,20 @@ class Calls:
         caller: Caller,
         headers: Mapping[str, str],
     ) -> Any:
-        server = self._server
+        server, client = self._server, exchange.client
         said = exchange.meta if server.config.meta else {}
         params = {**params, "_meta": {**said, **_of_client(exchange)}}
+
+        def note(method: str, params: Mapping[str, Any]) -> None:
+            server.note_question(method, params, exchange)
+
+        async def send(back: Back, more: Mapping[str, Any] = NOTHING) -> Mapping[str, Any]:
+            sent, noted = {**params, **more}, Noted(back, note)
+            return await server.request(method, sent, caller, client, noted, headers)
+
         if server.asks_at_once and not exchange.can_ask:
-
-            async def start(back: Back) -> Mapping[str, Any]:
-                return await server.request(method, params, caller, back, headers)
-
-            return await self._parked.call(start, exchange)
-        direct = Direct(exchange, server.links)
-
-        async def ask(more: Mapping[str, Any]) -> Mapping[str, Any]:
-            return await server.request(method, {**params, **more}, caller, direct, headers)
-
-        return await through_rounds(ask, exchange)
+            return await self._parked.call(send, exchange)
+        return await through_rounds(partial(send, Direct(exchange)), exchange)
 
 
 def _of_client(exchange: Exchange) -> dict[str, Any]:

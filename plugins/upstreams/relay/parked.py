@@ -16,7 +16,7 @@ import mcp_types as mcp
 from gateway.contract import Exchange, Relayed, RelayedError, ToolFailed
 from gateway.toolkit.client_capabilities import lacking, missing_capability
 from plugins.upstreams.relay.rounds import required
-from plugins.upstreams.relay.server_messages import Narration
+from plugins.upstreams.relay.server_messages import Direct
 from plugins.upstreams.servers.reach import ASKABLE
 from plugins.upstreams.wire import Back, RpcError
 
@@ -41,7 +41,7 @@ class ParkedCall:
     """
 
     def __init__(self, start: Start, exchange: Exchange) -> None:
-        self._told = Narration(exchange)
+        self._direct = Direct(exchange)
         self._capabilities = exchange.client_capabilities
         self._question: asyncio.Future[dict[str, Any]] = _future()
         self._answer: asyncio.Future[Mapping[str, Any]] = _future()
@@ -54,11 +54,11 @@ class ParkedCall:
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Progress, to the client's latest request."""
-        await self._told.progress(done, total, message)
+        await self._direct.progress(done, total, message)
 
     async def log(self, level: str, data: Any, logger: str | None) -> None:
         """A log message, likewise."""
-        await self._told.log(level, data, logger)
+        await self._direct.log(level, data, logger)
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """The client's answer, which comes with its next request; questions are asked in turn.
@@ -109,7 +109,7 @@ class ParkedCall:
 
     def go_on(self, responses: Mapping[str, Any], exchange: Exchange) -> None:
         """Give the server what the client's next request brought."""
-        self._told = Narration(exchange)
+        self._direct = Direct(exchange)
         if self._timer is not None:
             self._timer.cancel()
         if not self._answer.done():

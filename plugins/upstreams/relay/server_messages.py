@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateway.contract import Exchange, ToolFailed
-from gateway.toolkit.client_capabilities import ELICITATION
-from plugins.upstreams.servers.links import Links
-from plugins.upstreams.wire import RpcError
+from plugins.upstreams.wire import Back, RpcError
 
 _LEVELS = frozenset(
     ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 )
 _REFUSED = -1
+Note = Callable[[str, Mapping[str, Any]], None]
+"""Is told the method and the parameters of what a server asks."""
 
 
-class Narration:
-    """Hands on what a server says of a call's progress.
+class Direct:
+    """Hands on to a client that can be asked at once (:class:`plugins.upstreams.wire.Back`).
 
     Args:
         exchange: the call's.
@@ -34,28 +34,32 @@ class Narration:
         """A log message, at a level that there is."""
         await self._exchange.log(level if level in _LEVELS else "info", data, logger)
 
-
-class Direct(Narration):
-    """Hands on to a client that can be asked at once (:class:`plugins.upstreams.wire.Back`).
-
-    Args:
-        exchange: the call's.
-        links: those that the server's callers are asked to open.
-    """
-
-    def __init__(self, exchange: Exchange, links: Links) -> None:
-        super().__init__(exchange)
-        self._links = links
-
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """The client's answer.
 
         Raises:
             RpcError: it cannot be asked, or refused: the server is told so.
         """
-        if method == ELICITATION:
-            self._links.asked(params, self._exchange)
         try:
             return await self._exchange.ask(method, params)
         except ToolFailed as failed:
             raise RpcError(_REFUSED, failed.message) from None
+
+
+class Noted:
+    """A way back that takes note of each question first.
+
+    Args:
+        back: the way back.
+        note: told what is asked.
+    """
+
+    def __init__(self, back: Back, note: Note) -> None:
+        self.progress, self.log = back.progress, back.log
+        self._back = back
+        self._note = note
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The client's answer."""
+        self._note(method, params)
+        return await self._back.ask(method, params)

@@ -8,20 +8,22 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gateway.contract import Caller, RelayedError, ToolFailed
+from gateway.contract import Caller, Exchange, RelayedError, ToolFailed
 from gateway.toolkit.bulkhead import Full, Places
+from gateway.toolkit.client_capabilities import ELICITATION
 from gateway.toolkit.retry import backoff
 from plugins.upstreams.catalogue.entries import fetch
 from plugins.upstreams.config import Server as ServerConfig
 from plugins.upstreams.credentials.credential import EVERYBODY, Credential, Lacking
 from plugins.upstreams.servers.link import Link
-from plugins.upstreams.servers.links import Links
 from plugins.upstreams.servers.offered import Offered
+from plugins.upstreams.servers.pool import SHARED, Pool
 from plugins.upstreams.servers.reach import Reach
 from plugins.upstreams.servers.refusals import busy, down, failed
 from plugins.upstreams.servers.state import State
 from plugins.upstreams.servers.stderr_log import Said
 from plugins.upstreams.servers.subscriptions import Following
+from plugins.upstreams.servers.url_questions import UrlQuestions
 from plugins.upstreams.store.store import Store
 from plugins.upstreams.wire import (
     GAP,
@@ -49,6 +51,7 @@ SETTLE_SECONDS = 0.2
 REFRESH_TIMEOUT_SECONDS = 60.0
 """Seconds that reading all lists of a server may take."""
 _UPDATED = "notifications/resources/updated"
+_ROOTS = "roots/list"
 _LINK_DONE = "notifications/elicitation/complete"
 _OF_CONNECTIONS = (Unreachable, ConnectionLost, SessionExpired)
 """Errors after which a connection is of no more use."""
@@ -70,7 +73,7 @@ class Server:
         state: whether it answers.
         offered: what it offers.
         problem: why its lists could not be read last, or nothing.
-        links: those that it has callers open.
+        url_questions: the links that it has callers open.
     """
 
     def __init__(
@@ -93,14 +96,14 @@ class Server:
         self._log = log.bind(server=config.name)
         self.offered = Offered(config, store, self._log)
         self._said = Said(self._log)
-        self.links = Links()
-        self._links: dict[str, Link] = {}
+        self.url_questions = UrlQuestions()
+        self._pool = Pool(self._made_link, config.max_sessions)
+        self._keeps_clients_apart = config.session == "per-client"
         self._places = Places(config.calls, config.queue)
         self._wake = asyncio.Event()
-        self.following = Following(lambda: self._link(EVERYBODY).get(), changed, self._log)
+        self.following = Following(lambda: self._pool.shared(EVERYBODY).get(), changed, self._log)
         self._lister = EVERYBODY
         self._shown_down = False
-        self._closing: set[asyncio.Task[None]] = set()
 
     @property
     def name(self) -> str:
@@ -145,7 +148,7 @@ class Server:
     async def _refresh(self) -> None:
         async with asyncio.timeout(REFRESH_TIMEOUT_SECONDS):
             self._lister = await self.credential.lister()
-            link = self._link(self._lister)
+            link = self._pool.shared(self._lister)
             connection = await self._listing(link)
 
             async def ask(method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -197,6 +200,7 @@ class Server:
         method: str,
         params: Mapping[str, Any],
         caller: Caller,
+        client: str,
         back: Back | None = None,
         headers: Mapping[str, str] = NO_HEADERS,
     ) -> Mapping[str, Any]:
@@ -206,6 +210,7 @@ class Server:
             method: the MCP method.
             params: its parameters.
             caller: who asks, which decides whose credential goes along.
+            client: stands for the caller's client, where that has a session of its own.
             back: what it may say and ask meanwhile.
             headers: those that mirror the arguments of a tool.
 
@@ -218,12 +223,13 @@ class Server:
             raise down(self.name, self.state)
         holder = self.credential.holder(caller)
         await self.credential.headers(holder)  # who has to connect first is told before all else
-        link = self._link(holder)
+        client = client if self._keeps_clients_apart else SHARED
         try:
             async with self._places.one():
-                return await self._asked(
-                    link, lambda to: to.request(method, params, headers=headers, back=back)
-                )
+                with self._pool.lent(holder, client) as link:
+                    return await self._asked(
+                        link, lambda to: to.request(method, params, headers=headers, back=back)
+                    )
         except Full:
             raise busy(self.name, self._places) from None
 
@@ -259,19 +265,36 @@ class Server:
             return await link.refused(error)
         return connection is not None and isinstance(error, SessionExpired | Unreachable)
 
-    def _link(self, holder: str) -> Link:
-        link = self._links.get(holder)
-        if link is None:
+    def note_question(self, method: str, params: Mapping[str, Any], exchange: Exchange) -> None:
+        """Take note of what it asks a caller's client, before that is asked.
 
-            async def connect(headers: HeaderSource) -> Connection:
-                config, era = self.config, self.offered.era
-                made = await self._reach(config, era, headers, self._on_notification, self._said)
-                if holder == EVERYBODY:
-                    self.following.anew()
-                return made
+        Args:
+            method: of the question.
+            params: its parameters.
+            exchange: the call that it is asked in.
+        """
+        if method == ELICITATION:
+            self.url_questions.asked(params, exchange)
+        elif method == _ROOTS:
+            self._part_clients()
 
-            link = self._links[holder] = Link(holder, self.credential, connect, self._on_end)
-        return link
+    def _part_clients(self) -> None:
+        """What it asks a client for it may keep for the session, which is one client's own then."""
+        if self.config.session is None and self.asks_at_once and not self._keeps_clients_apart:
+            self._keeps_clients_apart = True
+            self._pool.part()
+            self._wake.set()  # what lists, and what tells of changes, gets a session of its own
+            self._log.info("server_asks_for_roots", session="per-client")
+
+    def _made_link(self, holder: str) -> Link:
+        async def connect(headers: HeaderSource) -> Connection:
+            config, era = self.config, self.offered.era
+            made = await self._reach(config, era, headers, self._on_notification, self._said)
+            if holder == EVERYBODY:
+                self.following.anew()
+            return made
+
+        return Link(holder, self.credential, connect, self._on_end)
 
     def _on_end(self, reason: WireError) -> None:
         """A connection has ended by itself: whether the server is back is found out at once."""
@@ -287,7 +310,7 @@ class Server:
         elif method == _UPDATED and isinstance(uri := params.get("uri"), str):
             self.following.told(uri)
         elif method == _LINK_DONE:
-            self.links.done(params)
+            self.url_questions.done(params)
 
     # What goes wrong.
 
@@ -318,13 +341,9 @@ class Server:
     def people_changed(self, holder: str) -> None:
         """A person has connected or disconnected: what was opened for them is of no more use."""
         self.credential.forget(holder)
-        if link := self._links.pop(holder, None):
-            closing = asyncio.create_task(link.close())
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
+        self._pool.forget(holder)
         self._wake.set()
 
     async def close(self) -> None:
         """Close its connections."""
-        await asyncio.gather(*self._closing, return_exceptions=True)
-        await asyncio.gather(*(link.close() for link in self._links.values()))
+        await self._pool.close()

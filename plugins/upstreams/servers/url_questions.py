@@ -14,7 +14,7 @@ MAX_LINKS = 1000
 """Links of one server that are remembered; the oldest is forgotten first."""
 
 
-class Links:
+class UrlQuestions:
     """The links of one server (MCP 2025-11-25, "URL Mode Elicitation")."""
 
     def __init__(self) -> None:
