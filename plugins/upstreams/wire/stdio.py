@@ -189,10 +189,21 @@ class Stdio(Duplex):
             if not await _ends(process, 2 * grace_s + 1):
                 process.kill()  # the kernel takes the child along
                 await process.wait()
+        await asyncio.wait(self._tasks, timeout=grace_s)
         with suppress(ConnectionLost, Unreachable):
             await cancel(*self._tasks)
+        await _read_out(process, grace_s)
         self.lost(ConnectionLost("The connection was closed."))
         self._portal.close()
+
+
+async def _read_out(process: asyncio.subprocess.Process, seconds: float) -> None:
+    """Read what a program that has ended left in its pipes: they stay open until their end."""
+    with suppress(TimeoutError, OSError):
+        async with asyncio.timeout(seconds):
+            for pipe in (process.stdout, process.stderr):
+                while pipe is not None and await pipe.read(_CHUNK):
+                    pass
 
 
 async def _ends(process: asyncio.subprocess.Process, seconds: float) -> bool:

