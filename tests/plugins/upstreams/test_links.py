@@ -156,7 +156,7 @@ async def test_a_newer_client_that_opens_no_links_is_told_what_it_lacks(
     Door(far)
     async with portal_before(far.url) as portal:
         await until_offered(portal, tool)
-        able = {"elicitation": {"form": {}}}
+        able: dict[str, Any] = {"elicitation": {"form": {}}}
         refused = (await _modern(portal, {"name": tool}, able))["error"]
         assert refused["code"] == -32021
         assert refused["data"]["requiredCapabilities"] == {"elicitation": {"url": {}}}
