@@ -16,8 +16,6 @@ from math import inf
 from pathlib import PurePath
 from typing import Any
 
-from pydantic import BaseModel
-
 from gateway.scrubbing.rule_files import Rule, shipped
 from gateway.scrubbing.scrubber import MIN_TEXT_CHARACTERS, Redaction, Scrubber
 
@@ -258,7 +256,8 @@ def _length(value: Any) -> int:
 
 def _fields(value: Any) -> dict[str, Any] | None:
     """The fields of a model that may hold texts, or None where it is no model."""
-    if not isinstance(value, BaseModel):
+    # As every model has; a process that scrubs files alone does not load pydantic.
+    if not hasattr(value, "__pydantic_fields_set__"):
         return None
     fields = {**value.__dict__, **(value.__pydantic_extra__ or {})}
     if type(value).__name__ in _ENCODED:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from gateway.contract import ContentScrub, Redaction
+from gateway.toolkit.content_scrub import ContentScrub, Redaction
 from plugins.codegraph.facts import FileFacts
 from plugins.codegraph.indexer import dependencies, file_reader
 from plugins.codegraph.indexer.facts_cache import FactsCache
