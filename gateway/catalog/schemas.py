@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import jsonschema_rs
 from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import from_json, to_json
 
 from gateway.catalog.argument_errors import reasons
 from gateway.contract import ToolFailed
@@ -63,11 +64,18 @@ def check_schema(schema: Mapping[str, Any], what: str) -> None:
     if schema.get("type") != "object":
         raise BadDeclaration(f'its {what} must have "type": "object" at the root')
     try:
-        jsonschema_rs.meta.validate(dict(schema))
-        _validator(schema)
+        _check(to_json(schema))
     except (jsonschema_rs.ValidationError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise BadDeclaration(f"its {what} is not a JSON schema: {reason}") from None
+
+
+@lru_cache(maxsize=512)
+def _check(text: bytes) -> None:
+    # An eighth of what opening a plugin takes; several tools return the same, and each reload.
+    schema = from_json(text)
+    jsonschema_rs.meta.validate(schema)
+    _validator(schema)
 
 
 def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:

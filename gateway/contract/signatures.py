@@ -7,6 +7,7 @@ import re
 import typing
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -42,19 +43,17 @@ def read(function: Callable[..., Awaitable[Any]]) -> Signature:
         raise TypeError(f"{name}: write it as `async def`.")
     summary, described = _docstring(function)
     hints = typing.get_type_hints(function, include_extras=True)
-    fields: dict[str, Any] = {}
     parameters = inspect.signature(function).parameters
-    for parameter in parameters.values():
-        if parameter.name != "caller":
-            fields[parameter.name] = _field(name, parameter, hints, described)
-    model = create_model(
-        _camel(name), __config__=ConfigDict(extra="forbid", regex_engine="python-re"), **fields
+    arguments = tuple(
+        _argument(name, parameter, hints, described)
+        for parameter in parameters.values()
+        if parameter.name != "caller"
     )
     return Signature(
         name=name,
         summary=summary,
-        model=model,
-        run=_runner(function, tuple(fields), "caller" in parameters),
+        model=_model(name, arguments),
+        run=_runner(function, tuple(each.name for each in arguments), "caller" in parameters),
         result=_result(hints.get("return")),
     )
 
@@ -77,9 +76,20 @@ def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", summary.strip()), described
 
 
-def _field(
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """An argument: ``kind`` is the type of its default, for 1 equals True."""
+
+    name: str
+    annotation: Any
+    default: Any
+    kind: type
+    description: str | None
+
+
+def _argument(
     name: str, parameter: inspect.Parameter, hints: dict[str, Any], described: dict[str, str]
-) -> tuple[Any, Any]:
+) -> _Argument:
     if parameter.name not in hints:
         raise TypeError(f"{name}: annotate the argument {parameter.name!r}.")
     annotation = hints[parameter.name]
@@ -88,11 +98,33 @@ def _field(
         isinstance(extra, FieldInfo) and extra.description
         for extra in getattr(annotation, "__metadata__", ())
     )
-    if annotated:
-        return annotation, default
-    if parameter.name not in described:
+    if not annotated and parameter.name not in described:
         raise TypeError(f"{name}: describe the argument {parameter.name!r} under `Args:`.")
-    return annotation, Field(default=default, description=described[parameter.name])
+    description = None if annotated else described[parameter.name]
+    return _Argument(parameter.name, annotation, default, type(default), description)
+
+
+def _model(name: str, arguments: tuple[_Argument, ...]) -> type[BaseModel]:
+    try:
+        hash(arguments)
+    except TypeError:  # A default is a list, for example.
+        return _made_model(name, arguments)
+    return _kept_model(name, arguments)
+
+
+def _made_model(name: str, arguments: tuple[_Argument, ...]) -> type[BaseModel]:
+    fields: dict[str, Any] = {}
+    for each in arguments:
+        default = each.default
+        if each.description is not None:
+            default = Field(default=default, description=each.description)
+        fields[each.name] = (each.annotation, default)
+    config = ConfigDict(extra="forbid", regex_engine="python-re")
+    return create_model(_camel(name), __config__=config, **fields)
+
+
+_kept_model = lru_cache(maxsize=512)(_made_model)
+"""Its model takes half of what reading a function does, and plugins are opened again."""
 
 
 def _runner(
