@@ -85,7 +85,7 @@ class Clients:
         """A request had no answer: fair where something was done to the replica meanwhile."""
         self._ledger.answers[what, "no answer"] += 1
         if replica.is_reliable and replica.portal is portal and not self._is_refusable():
-            self._ledger.broken.append(f"{what} had no answer in {self.fault}: {error!r}")
+            self._ledger.broke(f"{what} had no answer in {self.fault}: {error!r}")
 
     def _is_refusable(self) -> bool:
         return time.monotonic() < self.refusable_until
@@ -103,7 +103,7 @@ class Clients:
             result = answer.json()["result"]
             found = [each["id"] for each in result.get("structuredContent", {}).get("results", [])]
             if f"garden-{number}" not in found:
-                self._ledger.broken.append(f"an open search in {fault} gave {str(result)[:200]}")
+                self._ledger.broke(f"an open search in {fault} gave {str(result)[:200]}")
 
     async def _trespass(self, http: httpx2.AsyncClient, replica: Replica) -> None:
         answer = await _call(http, replica, "", "remember", content="Let me in.")
@@ -111,9 +111,9 @@ class Clients:
         result = body.get("result")
         self._ledger.answers["a stranger's call", str(answer.status_code)] += 1
         if answer.status_code >= 500 and not self._is_refusable():
-            self._ledger.broken.append(f"a stranger was answered with {answer.status_code}")
+            self._ledger.broke(f"a stranger was answered with {answer.status_code}")
         if result is not None and not result.get("isError"):
-            self._ledger.broken.append(f"a stranger was let in: {str(body)[:200]}")
+            self._ledger.broke(f"a stranger was let in: {str(body)[:200]}")
 
     def _write_as(self, person: str) -> Callable[[httpx2.AsyncClient, Replica], Awaitable[None]]:
         async def write(http: httpx2.AsyncClient, replica: Replica) -> None:
@@ -155,7 +155,7 @@ class Clients:
                 return
             status = answer.json()["status"]
             if status == "failed":
-                self._ledger.broken.append(f"a batch failed: {answer.text[:300]}")
+                self._ledger.broke(f"a batch failed: {answer.text[:300]}")
             if status in ("completed", "failed"):
                 batch.done_at = time.monotonic()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 PATIENCE_SECONDS = 30.0
@@ -20,12 +20,14 @@ class Batch:
         texts: what it writes.
         taken_at: when it was taken, in the clock's seconds.
         done_at: when it was seen to be done, or None.
+        is_given_up: whether it has not moved for so long that nobody waits for it.
     """
 
     results: str
     texts: list[str]
     taken_at: float
     done_at: float | None = None
+    is_given_up: bool = False
 
 
 @dataclass
@@ -33,6 +35,7 @@ class Ledger:
     """What clients have seen.
 
     Attributes:
+        tell: takes a line about each promise that is broken, when it is.
         answers: how often each kind of request was answered how.
         broken: promises that were broken, one sentence each.
         written: the ids of entries whose creation was acknowledged, by their text.
@@ -41,12 +44,18 @@ class Ledger:
         seconds: how long open searches took, by what was broken meanwhile; calm without.
     """
 
+    tell: Callable[[str], None]
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
     written: dict[str, str] = field(default_factory=dict)
     sent: set[str] = field(default_factory=set)
     batches: list[Batch] = field(default_factory=list)
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def broke(self, promise: str) -> None:
+        """Write down a promise that was broken."""
+        self.broken.append(promise)
+        self.tell(f"BROKEN: {promise}")
 
     def note(self, what: str, status: int, expected: frozenset[int], fault: str) -> None:
         """Count an answer; one that is not expected breaks a promise.
@@ -59,11 +68,11 @@ class Ledger:
         """
         self.answers[what, str(status)] += 1
         if status not in expected:
-            self.broken.append(f"{what} was answered with {status} (just then: {fault})")
+            self.broke(f"{what} was answered with {status} (just then: {fault})")
 
     def waiting(self) -> Iterator[Batch]:
         """The batches that are not done."""
-        return (batch for batch in self.batches if batch.done_at is None)
+        return (each for each in self.batches if each.done_at is None and not each.is_given_up)
 
     def watch_queues(self, healed_at: float) -> None:
         """See that batches move.
@@ -75,8 +84,8 @@ class Ledger:
         for batch in self.waiting():
             waited = now - max(batch.taken_at, healed_at)
             if waited > PATIENCE_SECONDS:
-                batch.done_at = now  # told once
-                self.broken.append(f"the batch {batch.results} has not moved for {waited:.0f} s")
+                batch.is_given_up = True
+                self.broke(f"the batch {batch.results} has not moved for {waited:.0f} s")
 
     def slowness(self, fault: str) -> float:
         """How many times as long open searches took meanwhile, at the 99th percentile."""

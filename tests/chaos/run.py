@@ -52,7 +52,7 @@ def chaos(
         only: what the names of the faults hold; all of them by default.
         pause_seconds: how long a client waits on average between two requests.
     """
-    ledger, began = Ledger(), datetime.now(UTC)
+    ledger, began = Ledger(tell), datetime.now(UTC)
     with (
         tempfile.TemporaryDirectory() as root,
         world(Path(root) / _made(root), postgres_url, redis_url) as all_of_it,
@@ -61,7 +61,7 @@ def chaos(
         _reckon(all_of_it, ledger, began)
         for portal in {each.portal for each in all_of_it.replicas}:
             if "Traceback" in portal.printed:
-                ledger.broken.append(f"a traceback was printed: {portal.printed[-2000:]}")
+                ledger.broke(f"a traceback was printed: {portal.printed[-2000:]}")
     return ledger
 
 
@@ -122,8 +122,10 @@ def _reckon(world: World, ledger: Ledger, began: datetime) -> None:
     done = [text for batch in ledger.batches if batch.done_at is not None for text in batch.texts]
     for text in (*ledger.written, *done):
         if there[text] == 0:
-            ledger.broken.append(f"lost: {text}")
-    ledger.broken += [f"{times} times: {text}" for text, times in there.items() if times > 1]
+            ledger.broke(f"lost: {text}")
+    for text, times in there.items():
+        if times > 1:
+            ledger.broke(f"{times} times: {text}")
 
 
 def _texts_of(person: str, url: str, began: datetime) -> Counter[str]:
