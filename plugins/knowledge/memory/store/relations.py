@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -104,13 +104,13 @@ class Relations:
         Raises:
             MemoryFailed: they would supersede each other in a circle.
         """
+        found: dict[str, Relation] = {}
         for target, kind in related:
+            if kind.is_found:
+                found.setdefault(target, kind)
+                continue
             pair = sa.and_(relations.c.entry == entry, relations.c.target == target)
             back = sa.and_(relations.c.entry == target, relations.c.target == entry)
-            if kind.is_found:
-                known = sa.select(sa.literal(1)).where(sa.or_(pair, back))
-                if await connection.scalar(known) is not None:
-                    continue
             if kind.ends_the_other and await connection.scalar(_leads_back(entry, target)):
                 raise MemoryFailed(
                     ErrorCode.CONFLICT,
@@ -119,9 +119,25 @@ class Relations:
                 )
             undecided = sa.and_(back, relations.c.kind.in_(_FOUND))
             await connection.execute(sa.delete(relations).where(sa.or_(pair, undecided)))
-            row = {"entry": entry, "target": target, "kind": str(kind), "by": by}
-            await connection.execute(sa.insert(relations), [{**row, "at": self._clock()}])
-            await _mark(connection, [entry, target])
+            await self._insert(connection, entry, {target: kind}, by)
+        if found:
+            # Everybody who writes waits for this transaction: few statements for many pairs.
+            known = await _known(connection, entry, found)
+            new = {target: kind for target, kind in found.items() if target not in known}
+            await self._insert(connection, entry, new, by)
+
+    async def _insert(
+        self,
+        connection: AsyncConnection,
+        entry: str,
+        related: Mapping[str, Relation],
+        by: str,
+    ) -> None:
+        row = {"entry": entry, "by": by, "at": self._clock()}
+        rows = [{**row, "target": target, "kind": str(kind)} for target, kind in related.items()]
+        if rows:
+            await connection.execute(sa.insert(relations), rows)
+            await _mark(connection, [entry, *related])
 
     async def successors_in(self, connection: AsyncConnection, target: str, entry: str) -> set[str]:
         """What ends an entry already, beside one that is to: live entries, whoever reads them."""
@@ -131,6 +147,17 @@ class Relations:
         other = relations.c.entry != entry
         rows = await connection.scalars(chosen.where(*ending, other, is_live(self._clock())))
         return set(rows)
+
+
+async def _known(connection: AsyncConnection, entry: str, others: Collection[str]) -> set[str]:
+    """Which of some entries go together with one already, whichever is the later."""
+    pairs = sa.select(relations.c.entry, relations.c.target).where(
+        sa.or_(
+            sa.and_(relations.c.entry == entry, relations.c.target.in_(others)),
+            sa.and_(relations.c.target == entry, relations.c.entry.in_(others)),
+        )
+    )
+    return {id for pair in await connection.execute(pairs) for id in pair}
 
 
 async def _mark(connection: AsyncConnection, ids: Sequence[str]) -> None:
