@@ -80,7 +80,8 @@ class EdgeVectors:
         """Open a collection, made if it is not there; one with another spec is made anew.
 
         Raises:
-            VectorsUnavailable: its files are damaged, or another process uses them.
+            VectorsUnavailable: its files are damaged, another process uses them, or less than
+                ``RESERVE_BYTES`` are free: the engine writes as it opens.
         """
         check_name(name)
         return await self._write(lambda: self._opened(name, spec))
@@ -105,6 +106,8 @@ class EdgeVectors:
         known = self._open.get(name)
         if known is not None and known.spec == spec:
             return known
+        if lack := _lack_of_room(self._directory):
+            raise VectorsUnavailable(f"The vector index is not opened: {lack}")
         home = self._directory / name
         spec_file = home / "spec.json"
         identity = _identity(spec_file, spec)
@@ -226,14 +229,9 @@ class EdgeCollection:
         await self._write(self._flush)
 
     async def _write(self, work: Callable[[], None]) -> None:
-        self._check_room()
+        if lack := _lack_of_room(self._home):
+            raise OSError(errno.ENOSPC, f"The vectors are not written: {lack}")
         await asyncio.get_running_loop().run_in_executor(self._writer, work)
-
-    def _check_room(self) -> None:
-        # The engine maps its files into memory: to write to one on a full disk ends the process.
-        if shutil.disk_usage(self._home).free < RESERVE_BYTES:
-            needed = f"less than {RESERVE_BYTES // 2**20} MiB are free at {self._home}"
-            raise OSError(errno.ENOSPC, f"The vectors are not written: {needed}. Make room.")
 
     def _upsert(self, points: Sequence[Point]) -> None:
         from qdrant_edge import UpdateOperation
@@ -259,6 +257,17 @@ class EdgeCollection:
     def _flush(self) -> None:
         self.shard.optimize()
         self.shard.flush()
+
+
+def _lack_of_room(place: Path) -> str:
+    """That there is too little room to write at a place, and what to do; empty where there is.
+
+    The engine maps its files into memory: to write to one on a full disk ends the process.
+    """
+    disk = next(each for each in (place, *place.parents) if each.exists())
+    if shutil.disk_usage(disk).free >= RESERVE_BYTES:
+        return ""
+    return f"less than {RESERVE_BYTES // 2**20} MiB are free at {place}. Make room."
 
 
 def _config(spec: CollectionSpec) -> EdgeConfig:

@@ -175,3 +175,7 @@ async def test_a_nearly_full_disk_is_a_clear_error_and_not_the_end(
     assert full.value.errno == errno.ENOSPC
     assert await things.count() == 0
     await store.close()
+    again = EdgeVectors(tmp_path)
+    with pytest.raises(VectorsUnavailable, match=r"not opened.*Make room"):
+        await again.collection("things", SPEC)
+    await again.close()
