@@ -23,6 +23,10 @@ ANSWER_TIMEOUT_SECONDS = 2.0
 """Seconds that a server which counts may take."""
 RETRY_INTERVAL_SECONDS = 5.0
 """Seconds before a server that did not answer is asked again."""
+TOLD_SECONDS = 60.0
+"""Seconds for which an admin is told so: where nobody calls, nobody asks it again."""
+COUNTED_ALONE = "Calls are counted in each process alone"
+"""How a notice of that begins."""
 
 log = get_logger(__name__)
 
@@ -110,11 +114,8 @@ class RateCounter:
 
     def notices(self) -> Iterator[str]:
         """What an admin should look at: whether replicas count for themselves just now."""
-        if self._away:
-            yield (
-                f"Calls are counted in each process alone, so that limits hold for each of them: "
-                f"{self._away}"
-            )
+        if self._away and self._clock() < self._asked_again + TOLD_SECONDS:
+            yield f"{COUNTED_ALONE}, so that limits hold for each of them: {self._away}"
 
     async def _ask(self, shared: Windows, who: str, rates: Sequence[Rate]) -> Taken:
         if self._away:  # one call looks whether the server is back, and the others do not wait

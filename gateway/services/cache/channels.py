@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +40,21 @@ class Channels:
         redis: gives the client, which connects at first use.
         prefix: what the names of all channels begin with, on the server.
         local: where listeners of this process hear what arrives.
+        lost: awaited when the connection is lost, so that a server that is away is known to be
+            before any call asks it.
     """
 
-    def __init__(self, redis: Callable[[], Redis], prefix: str, local: MemoryCache) -> None:
+    def __init__(
+        self,
+        redis: Callable[[], Redis],
+        prefix: str,
+        local: MemoryCache,
+        lost: Callable[[], Awaitable[object]],
+    ) -> None:
         self._redis = redis
         self._prefix = prefix
         self._local = local
+        self._lost = lost
         self._listeners: Counter[str] = Counter()
         self._confirmed: dict[str, asyncio.Event] = {}
         self._subscription: PubSub | None = None
@@ -105,7 +114,8 @@ class Channels:
                     self._subscription = subscription
                     await self._carry(subscription)
             except (RedisError, OSError) as error:
-                log.warning("cache_listening_interrupted", reason=str(error))
+                log.debug("cache_listening_interrupted", reason=str(error))
+                await self._lost()
             finally:
                 self._subscription = None
             await asyncio.sleep(RETRY_INTERVAL_SECONDS)

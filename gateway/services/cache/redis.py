@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -80,7 +80,7 @@ class RedisCache(CacheService):
     def _channels(self) -> Channels:
         # The server has one space of channels for all its databases.
         database = self.redis.connection_pool.connection_kwargs.get("db") or 0
-        return Channels(lambda: self.redis, f"porch:{database}:", self._alone)
+        return Channels(lambda: self.redis, f"porch:{database}:", self._alone, self._look)
 
     async def ready(self) -> None:
         """As in the port."""
@@ -177,6 +177,11 @@ class RedisCache(CacheService):
                 if not self.breaker.is_open:  # it refuses
                     raise
         return await alone()
+
+    async def _look(self) -> None:
+        """Find out whether the server is away, where nobody knows of it yet."""
+        with suppress(CacheUnavailable):
+            await self.ask(self._probe)
 
     async def _probe(self) -> None:
         """See that the server is there, and takes what is written."""

@@ -211,8 +211,11 @@ def test_what_follows_from_a_database_that_is_away_is_told_with_it_alone() -> No
 
 def test_redis_away_is_a_risk_as_no_call_fails() -> None:
     away = {"name": "cache", "address": "x", "state": "away", "detail": "refused"}
-    notice = "The cache server at db:6379 has not answered for 3 s."
-    [found] = of_portal(WELL | {"services": [away], "notices": [notice]})
+    notices = [
+        "The cache server at db:6379 has not answered for 3 s.",
+        "Calls are counted in each process alone, so that limits hold for each of them: refused",
+    ]
+    [found] = of_portal(WELL | {"services": [away], "notices": notices})
     assert found.weight == Weight.RISK
 
 

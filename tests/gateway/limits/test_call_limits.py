@@ -21,7 +21,7 @@ from gateway.contract import Offer, Plugin, Prompt, Resource, Route, Tool, hooki
 from gateway.errors import ConfigError
 from gateway.limits import rate_counter as counting_module
 from gateway.limits.call_limits import CallLimits, RateLimited
-from gateway.limits.rate_counter import RETRY_INTERVAL_SECONDS, RateCounter
+from gateway.limits.rate_counter import RETRY_INTERVAL_SECONDS, TOLD_SECONDS, RateCounter
 from gateway.limits.shared_windows import open_windows
 from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows
 from gateway.services.cache.service import CacheUnavailable
@@ -117,7 +117,9 @@ async def test_without_its_server_a_process_counts_for_itself_and_health_says_so
     assert server.asked == 1  # nobody else waits for it
     (notice,) = counting.notices()
     assert notice.startswith("Calls are counted in each process alone")
-    server.how, clock[0] = "answers", RETRY_INTERVAL_SECONDS
+    clock[0] = RETRY_INTERVAL_SECONDS + TOLD_SECONDS
+    assert list(counting.notices()) == [], "nobody has called, so nobody knows"
+    server.how = "answers"
     taken = await counted.take(ANA, "a", "")
     assert taken is not None
     assert taken.left == 7

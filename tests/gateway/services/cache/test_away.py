@@ -104,6 +104,16 @@ async def test_only_the_first_call_waits_for_a_server_that_is_away(
     assert asked == []
 
 
+async def test_a_server_that_is_away_is_known_to_be_before_any_call_asks_it(
+    cache: RedisCache, line: Cable, key: str
+) -> None:
+    async with cache.listen(key):
+        line.cut()
+        async with asyncio.timeout(PATIENCE):
+            while not list(cache.notices()):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+
 async def test_limits_are_counted_alone_without_a_wait(
     cache: RedisCache, line: Cable, key: str
 ) -> None:
