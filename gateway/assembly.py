@@ -143,7 +143,8 @@ def _assemble(
     plugins = PluginHost(portal, found, services, catalog, board, people, apart)
     absences = Absences(catalog, plugins.offers, plugins.absent)
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
-    for each in (log_of_calls, watch, erasures, answers, services.cache, last_minute.watchdog):
+    speakers = (log_of_calls, watch, erasures, answers, services.cache, services.jobs)
+    for each in (*speakers, last_minute.watchdog):
         board.notices(each.notices)
     return OpenPortal(
         portal=portal,

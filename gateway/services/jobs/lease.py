@@ -2,8 +2,9 @@
 
 A lease that has run out is deleted by whoever sees it first, and with that its replica is dead:
 the lease cannot be renewed any more, and what the replica was running is given back to its queue.
-A replica that was only paused finds its lease gone and begins again under another name. Time is
-the database's, so that clocks of replicas may differ.
+A replica that was only paused finds its lease gone and begins again under another name. Who was
+cut off for long itself, as all are while the database is away, first lets the others renew. Time
+is the database's, so that clocks of replicas may differ.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from contextlib import suppress
 from typing import Any
 
 from gateway.observability.logs import get_logger
+from gateway.services.jobs.replica_watch import ReplicaWatch, Seen
 
 __all__ = ["EMBEDDED", "HEARTBEAT_SECONDS", "LEASE_SECONDS", "Lease", "LeaseLost"]
 
@@ -29,6 +31,10 @@ HEARTBEAT_SECONDS = 3.0
 has run out, at most."""
 _TIMEOUT_SECONDS = 4.0
 """Seconds that the database has for one renewal, connecting included."""
+_LONG_SECONDS = LEASE_SECONDS / 2
+"""Seconds without a renewal after which other replicas may have been kept from theirs, too."""
+_LENIENT_SECONDS = 3 * HEARTBEAT_SECONDS
+"""Seconds that they have to renew then, before any counts as dead."""
 
 _MAKE = """
 SELECT pg_advisory_xact_lock(hashtextextended('{schema}.executor_lease', 0));
@@ -54,8 +60,9 @@ UNION
 SELECT executor_id, '' FROM {schema}.workflow_status AS job WHERE status = 'PENDING'
 AND NOT EXISTS (SELECT FROM {schema}.executor_lease AS lease WHERE executor = job.executor_id)
 """
-_LIVING = """
-SELECT place FROM {schema}.executor_lease WHERE expires_at > clock_timestamp() ORDER BY place
+_ALL = """
+SELECT executor, place, extract(epoch FROM expires_at - clock_timestamp())::float8
+FROM {schema}.executor_lease
 """
 _RELEASE = "DELETE FROM {schema}.executor_lease WHERE executor = $1"
 
@@ -75,7 +82,7 @@ class Lease:
 
     Attributes:
         executor: the name of this life.
-        living: the replicas that lived when the lease was renewed last, as an admin knows them.
+        watch: what the renewals have seen of other replicas.
     """
 
     def __init__(self, address: str, schema: str) -> None:
@@ -84,8 +91,10 @@ class Lease:
         self._connection: Any = None
         self._until = float("inf") if self._address is None else float("-inf")
         self._renewed = asyncio.Event()
+        self._renewed_at = _now()
+        self._lenient_until = float("-inf")
         self.executor = EMBEDDED
-        self.living: tuple[str, ...] = ()
+        self.watch = ReplicaWatch(2 * HEARTBEAT_SECONDS)
 
     @property
     def is_shared(self) -> bool:
@@ -118,6 +127,7 @@ class Lease:
         place = f"{socket.gethostname()}, process {os.getpid()}"
         await connection.execute(self._sql(_TAKE), self.executor, LEASE_SECONDS, place)
         self._until = asked + LEASE_SECONDS
+        self._renewed_at = asked
 
     async def renew(self) -> dict[str, str]:
         """Renew the lease.
@@ -141,15 +151,27 @@ class Lease:
                     raise LeaseLost("The lease of this replica ran out, and others saw it.")
                 self._until = asked + LEASE_SECONDS
                 self._renewed.set()
-                dead: dict[str, str] = dict(await connection.fetch(self._sql(_BURY)))
-                living = await connection.fetch(self._sql(_LIVING))
-                self.living = tuple(row[0] for row in living)
+                dead: dict[str, str] = {}
+                if self._may_judge(asked):
+                    dead = dict(await connection.fetch(self._sql(_BURY)))
+                self.watch.look([Seen(*row) for row in await connection.fetch(self._sql(_ALL))])
                 return dead
         except LeaseLost:
             raise
         except BaseException:
             self._hang_up()
             raise
+
+    def _may_judge(self, now: float) -> bool:
+        """Whether others have had the time to renew, too; a wait that has begun has its end."""
+        was_long = now - self._renewed_at > _LONG_SECONDS
+        self._renewed_at = now
+        if was_long and self._lenient_until == float("-inf"):
+            self._lenient_until = now + _LENIENT_SECONDS
+        if now < self._lenient_until:
+            return False
+        self._lenient_until = float("-inf")
+        return True
 
     async def release(self) -> None:
         """End this life, so that others take over at once what it leaves."""

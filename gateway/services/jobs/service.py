@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -99,7 +99,11 @@ class JobService:
     @property
     def replicas(self) -> tuple[str, ...]:
         """The replicas on this database that live; none where it is embedded."""
-        return self._lease.living
+        return self._lease.watch.living
+
+    def notices(self) -> Iterator[str]:
+        """What an admin should look at: replicas that died, and none has come in their place."""
+        return self._lease.watch.notices()
 
     def register(self, plugin: str, jobs: Sequence[Job]) -> None:
         """Take in a plugin's declarations, before :meth:`launch`.

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from gateway.contract import Job
 from gateway.services.jobs import service as jobs_service
-from gateway.services.jobs.lease import Lease
+from gateway.services.jobs.lease import LEASE_SECONDS, Lease
 from gateway.services.jobs.service import SCHEMA, open_jobs
 from tests.gateway.services.jobs.test_service import calculate, launched, until
 
@@ -41,6 +41,28 @@ async def test_a_replica_that_died_is_named_once_and_only_the_living_are_listed(
             await asyncio.sleep(0.2)  # several more heartbeats
             await other.release()
     assert [each["replica"] for each in said if each["event"] == "replica_died"] == [HERE]
+
+
+@pytest.mark.heavy
+async def test_who_could_not_renew_for_long_lets_others_renew_before_any_counts_as_dead(
+    postgres: str, tmp_path: Path
+) -> None:
+    async with launched(postgres, tmp_path, Job("calculate", calculate)):
+        pass  # the tables are there
+    one, other, gone = (Lease(postgres, SCHEMA) for _ in range(3))
+    try:
+        for each in (one, other, gone):
+            await each.take()
+            await run_out(each)  # as all do while the database is away
+        for each in (one, other):
+            each._renewed_at -= LEASE_SECONDS
+            assert await each.renew() == {}
+        one._lenient_until = 0.0
+        assert gone.executor in await one.renew()
+        assert other.executor not in await one.renew()
+    finally:
+        for each in (one, other, gone):
+            await each.release()
 
 
 async def test_a_portal_on_an_embedded_database_has_no_replicas(tmp_path: Path) -> None:
