@@ -53,6 +53,7 @@ async def _examined(setup: Setup) -> list[Finding]:
     """Everything that was found, the heaviest first, nothing twice."""
     from gateway.cli.checkup import check_portal
     from gateway.cli.diagnosis import Finding, Weight, of_machine, of_portal
+    from gateway.cli.public_address import of_address
     from gateway.observability import logs
 
     logs.configure("critical")
@@ -65,6 +66,8 @@ async def _examined(setup: Setup) -> list[Finding]:
         findings.append(Finding(Weight.RISK, what, "Start it with `porch serve`, or name --data."))
     else:
         findings += of_portal(running)
+        if not config.is_local:
+            findings += await of_address(config.url)
     tokens = bool(setup.environment.static_tokens.get_secret_value())
     findings += of_machine(setup.data_dir, tokens, not config.is_local)
     lightest_first = sorted(findings, key=lambda each: each.weight, reverse=True)
@@ -83,11 +86,12 @@ def _of_check(checked: Findings, told: Mapping[str, str]) -> Iterator[Finding]:
 
     for problem in checked.problems:
         plugin, _, detail = problem.partition(": ")
-        is_late = plugin in told and detail.startswith(
-            _LATE
-        )  # the machine is busy; there it is open
-        if detail != told.get(plugin) and not is_late:
+        if detail == told.get(plugin):
+            continue
+        if not detail.startswith(_LATE):
             yield Finding(Weight.BROKEN, problem, "Mend that line; `porch check` looks again.")
+        elif plugin not in told:  # where a portal runs, it is open there
+            yield Finding(Weight.RISK, problem, "The machine is busy, or what it needs is slow.")
     for note in checked.notes:
         yield Finding(Weight.ADVICE, note, "Nothing has to be done.")
 
