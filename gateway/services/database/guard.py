@@ -27,6 +27,9 @@ ASK_INTERVAL_SECONDS = 1.0
 """Seconds between two questions whether it answers."""
 ANSWER_TIMEOUT_SECONDS = 2.0
 """Seconds that it has for such an answer; after two misses it is away."""
+IDLE_TRANSACTION_SECONDS = 15.0
+"""Seconds without a word after which the server gives up a transaction. A process that was paused,
+or whose machine is gone, must not hold its locks against all others; jobs wait as long for it."""
 STALL_SECONDS = 0.25
 """Seconds by which a miss may be noticed late. Later it was the loop that stood, and an answer may
 have been there in time."""
@@ -80,8 +83,14 @@ class DatabaseGuard:
         except OSError as error:  # refused, unreachable, or no answer in time
             raise self.breaker.failed(error) from error
 
-    def _connected(self, _connection: Any, record: Any) -> None:
+    def _connected(self, connection: Any, record: Any) -> None:
         self._connections.add(record.driver_connection)
+        # Asked for rather than told on connecting: poolers know few such words there.
+        milliseconds = round(IDLE_TRANSACTION_SECONDS * 1000)
+        cursor = connection.cursor()
+        cursor.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
+        cursor.close()
+        connection.commit()
 
     async def _watch(self) -> None:
         while True:

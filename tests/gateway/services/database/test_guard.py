@@ -11,7 +11,9 @@ from sqlalchemy import text
 
 from gateway.contract import is_outage
 from gateway.contract.backend_errors import DatabaseAway, is_database_away
+from gateway.services.database import guard as guard_module
 from gateway.services.database.service import DatabaseService, open_database
+from gateway.toolkit.sql import exclusive
 from tests.servers.cable import Cable, cabled
 
 Fault = Callable[[Cable], None]
@@ -143,3 +145,21 @@ async def test_sqlite_has_no_guard(tmp_path: Path) -> None:
     assert await one(service) == 1
     service.check()
     await service.close()
+
+
+async def test_who_stands_still_in_a_transaction_loses_its_locks(
+    database: DatabaseService, tmp_path: Path, line: Cable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard_module, "IDLE_TRANSACTION_SECONDS", 0.3)
+    paused = open_database(line.url, tmp_path)
+    try:
+        with pytest.raises(Exception) as raised:  # noqa: PT011  (the driver's, whichever it is)
+            async with paused.begin() as silent:
+                await exclusive(silent, 4711)
+                async with asyncio.timeout(60), database.begin() as other:
+                    await exclusive(other, 4711)
+                await silent.execute(text("SELECT 1"))
+        assert is_outage(raised.value)
+        assert await one(paused) == 1, "its next connection is as good as any"
+    finally:
+        await paused.close()
