@@ -1,5 +1,5 @@
-"""Which tools fit a question: by the words of their names, descriptions and arguments (BM25), and
-by meaning, where the portal has an embedding model.
+"""Which tools fit a question: by the words of their names, descriptions and arguments (BM25), by
+what is to be done, and by meaning, where the portal has an embedding model.
 
 Rankings are made of what one caller may use, and of nothing else: how rare a word is, is told by
 these tools alone, so that a hidden tool leaves no trace in an order either.
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gateway.catalog.items import Item
+from gateway.discovery.deeds import Deeds, agreement, deeds_of
 from gateway.toolkit.bm25 import rarity, text_weights
 from gateway.toolkit.words import terms, words
 
@@ -22,8 +23,22 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-MEANING = 0.95
-"""How much the meaning counts beside the words, from 0 to 1."""
+
+class Weights(NamedTuple):
+    """How much what counts beside the meaning, whose likeness is from -1 to 1.
+
+    Attributes:
+        words: the words, of which the best tool has 1.
+        deed: that a tool does what is asked for, and against it that it does something else.
+        deed_in_words: the same among the words.
+    """
+
+    words: float
+    deed: float
+    deed_in_words: float = 0.05
+
+
+WEIGHTS = Weights(words=0.08, deed=0.02)
 _NAME, _GROUP, _FIRST, _REST, _ARGUMENT = 4, 2, 2, 1, 1
 """How much a word counts by where it stands."""
 _AVERAGE_TERMS = 60
@@ -56,10 +71,12 @@ class Words(NamedTuple):
     Attributes:
         weights: how much each of its terms counts.
         texts: what is embedded of it, in views whose middle counts.
+        deeds: what its name says that it does.
     """
 
     weights: Mapping[int, float]
     texts: tuple[str, ...]
+    deeds: Deeds = frozenset()
 
 
 def group_of(item: Item) -> str:
@@ -91,11 +108,11 @@ def words_of(item: Item) -> Words:
         for term in terms(part):
             counts[term] += weight
     weights = text_weights(counts, _AVERAGE_TERMS)
-    whole = f"{group}: {name}. {text} {', '.join(arguments)}"
-    short = f"{group}: {name}. {first}"
     # Three views, since a long description drowns the name, and a name says little of its use.
-    texts = tuple(each[:_MAX_EMBEDDED_CHARACTERS] for each in (short, whole, text or name))
-    return Words(dict(zip(weights.indices, weights.values, strict=True)), texts)
+    views = f"{group}: {name}. {first}", f"{group} {name}: {text}", text or name
+    texts = tuple(each[:_MAX_EMBEDDED_CHARACTERS] for each in views)
+    weighed = dict(zip(weights.indices, weights.values, strict=True))
+    return Words(weighed, texts, deeds_of(name))
 
 
 class Ranking:
@@ -109,6 +126,7 @@ class Ranking:
     def __init__(self, items: Sequence[Item], said: Sequence[Words]) -> None:
         self.items = items
         self.texts = [each.texts for each in said]
+        self._deeds = [each.deeds for each in said]
         self._names = {item.name.casefold(): place for place, item in enumerate(items)}
         self._having: dict[int, list[tuple[int, float]]] = defaultdict(list)
         for place, each in enumerate(said):
@@ -128,7 +146,7 @@ class Ranking:
         self._vectors = np.stack(vectors) if vectors else None
 
     def best(
-        self, query: str, limit: int, vector: Vector | None = None, meaning: float = MEANING
+        self, query: str, limit: int, vector: Vector | None = None, weights: Weights = WEIGHTS
     ) -> list[Item]:
         """The tools that fit best, the best first; those that do not fit at all are left out.
 
@@ -136,18 +154,35 @@ class Ranking:
             query: what is asked.
             limit: how many at most.
             vector: the question's own, where meaning is to count.
-            meaning: how much that counts beside the words, from 0 to 1.
+            weights: how much the words and the deed count beside it.
         """
+        agreed = self._agreements(query)
         scores = self._by_words(query)
+        highest = max(scores.values(), default=0.0) or 1.0
+        scores = {
+            place: each / highest + weights.deed_in_words * agreed[place]
+            for place, each in scores.items()
+        }
         if vector is not None and self._vectors is not None:
-            highest = max(scores.values(), default=0.0) or 1.0
-            scores = {place: (1 - meaning) * each / highest for place, each in scores.items()}
-            for place, likeness in enumerate((self._vectors @ vector).tolist()):
-                scores[place] = scores.get(place, 0.0) + meaning * likeness
+            rest = 1 - weights.words
+            scores = {
+                place: rest * likeness
+                + weights.words * scores.get(place, 0.0)
+                + weights.deed * agreed[place]
+                for place, likeness in enumerate((self._vectors @ vector).tolist())
+            }
         if (named := self._names.get(query.strip().casefold())) is not None:
             scores[named] = float("inf")
         order = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
         return [self.items[place] for place, score in order[:limit] if score > 0]
+
+    def _agreements(self, query: str) -> list[int]:
+        """Of each tool, whether it does what is asked for."""
+        wanted, known = deeds_of(query), dict[Deeds, int]()
+        for does in self._deeds:
+            if does not in known:
+                known[does] = agreement(wanted, does)
+        return [known[does] for does in self._deeds]
 
     def _by_words(self, query: str) -> dict[int, float]:
         from gateway.toolkit.bm25 import term_id
