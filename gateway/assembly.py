@@ -143,8 +143,7 @@ def _assemble(
     plugins = PluginHost(portal, found, services, catalog, board, people, apart)
     absences = Absences(catalog, plugins.offers, plugins.absent)
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
-    speakers = (log_of_calls, watch, erasures, answers, services.cache, services.jobs)
-    for each in (*speakers, last_minute.watchdog):
+    for each in (log_of_calls, watch, erasures, answers, services.cache, last_minute.watchdog):
         board.notices(each.notices)
     return OpenPortal(
         portal=portal,
@@ -176,6 +175,7 @@ def _show(
     """Have health and metrics tell of the parts."""
     board.needs(watch.there)
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
+    board.notices(services.jobs.notices)
     show_services(services, metrics)
     show_portal(board, watch, log_of_calls, authentication.followers, metrics)
 

@@ -42,10 +42,8 @@ SCHEMA = "porch_jobs"
 JOBS_FILE = "jobs.db"
 """The file of DBOS's tables in the data directory, beside SQLite."""
 _CLOSE_TIMEOUT_SECONDS = 5.0
-_LINE = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5} | {
-    "keepalives_count": 3,
-    "tcp_user_timeout": 15_000,
-}
+_LINE = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5}
+_LINE |= {"keepalives_count": 3, "tcp_user_timeout": 15_000}
 """Settings of libpq for connections of DBOS, in seconds and milliseconds."""
 _LISTENER_INTERVAL_SECONDS = 0.25
 """Seconds between two looks of DBOS's listener for messages between jobs, and of its thread that

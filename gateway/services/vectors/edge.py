@@ -47,15 +47,14 @@ R = TypeVar("R")
 
 BATCH_POINTS = 128
 """Points in one write: about 5 ms during which nothing else runs."""
-
 WALKED_POINTS = 500
 """Points that a walk reads at a time."""
-
 NEVER_KILOBYTES = 1_000_000_000
 """A size of vectors that is never reached, above which a graph index would be built."""
 
 RESERVE_BYTES = 32 * 1024 * 1024
-"""Free space below which nothing is written."""
+"""Free space below which nothing is written: the engine maps its files into memory, and to write to
+one on a full disk ends the process."""
 
 
 class StoreInUse(VectorsUnavailable):
@@ -260,10 +259,7 @@ class EdgeCollection:
 
 
 def _lack_of_room(place: Path) -> str:
-    """That there is too little room to write at a place, and what to do; empty where there is.
-
-    The engine maps its files into memory: to write to one on a full disk ends the process.
-    """
+    """What to do where there is too little room to write at a place; empty where it is enough."""
     disk = next(each for each in (place, *place.parents) if each.exists())
     if shutil.disk_usage(disk).free >= RESERVE_BYTES:
         return ""
