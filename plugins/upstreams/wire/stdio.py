@@ -27,6 +27,8 @@ MAX_SAID = 4096
 """Characters of a line of a child's stderr that are passed on."""
 MAX_STRAY_LINES = 1000
 """Lines on a child's stdout that are no messages, before the first one that is."""
+MAX_STRAY_S = 30.0
+"""Seconds from the first of them to the first message."""
 _NO_MCP = " What it wrote to its standard output is no MCP."
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _CHUNK = 64 * 1024
@@ -141,9 +143,15 @@ class Stdio(Duplex):
             self.calls.oddities["line that is no message"] += 1
             self._say(line)
         self._stray_lines += 1
-        if self._stray_lines > MAX_STRAY_LINES and not self._has_spoken:
-            self.lost(NotMcp("The command writes what is no MCP to its standard output."))
+        if self._stray_lines == 1:
+            asyncio.get_running_loop().call_later(MAX_STRAY_S, self._judge_strays)
+        if self._stray_lines > MAX_STRAY_LINES:
+            self._judge_strays()
         await self.share.rest(begun)
+
+    def _judge_strays(self) -> None:
+        if not self._has_spoken:
+            self.lost(NotMcp("The command writes what is no MCP to its standard output."))
 
     async def _hear_errors(self, process: asyncio.subprocess.Process) -> None:
         assert process.stderr is not None  # noqa: S101  (a pipe was asked for)

@@ -19,10 +19,12 @@ from plugins.upstreams.wire import (
     RpcError,
     TooLarge,
     Unreachable,
+    WireError,
+    stdio,
 )
 from plugins.upstreams.wire.stdio import MAX_STRAY_LINES
 from tests.plugins.upstreams.wire.peers import call, text_of
-from tests.plugins.upstreams.wire.spawned import HOSTILE, ROOT, SDK, hostile, spawned
+from tests.plugins.upstreams.wire.spawned import HOSTILE, QUICK, ROOT, SDK, hostile, spawned
 
 
 def is_alive(pid: int) -> bool:
@@ -194,6 +196,16 @@ async def test_grandchildren_end_when_the_child_ends_by_itself():
         with pytest.raises(ChildEnded):
             await connection.request(*call("die"))
         await until_gone(*pids)
+
+
+async def test_a_child_that_says_something_else_and_then_nothing_is_told_so(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(stdio, "MAX_STRAY_S", 0.1)
+    talk = "import time; print('Listening!', flush=True); time.sleep(600)"
+    with pytest.raises(WireError, match="what is no MCP"):
+        async with spawned(sys.executable, "-c", talk, limits=QUICK):
+            pass
 
 
 @pytest.mark.parametrize("what", ["serve", "scream"])
