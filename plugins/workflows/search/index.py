@@ -26,6 +26,10 @@ WORD_WEIGHT = 0.2
 little to outdo what is meant."""
 _MAX_SCORE_WITHOUT_NAME = 0.99
 """The most that an item scores whose name is not what was asked for."""
+_SCORE_DIGITS = 6
+"""What is kept of a score behind the point."""
+_EQUAL_SCORES = 2 * 10.0**-_SCORE_DIGITS
+"""Scores no further apart than this may be equal once they are rounded."""
 _MAX_WASTED_ROWS = 500
 """Rows given up that are not worth an index made anew."""
 
@@ -148,8 +152,10 @@ class Index:
         scores = self._scores(question)
         rows = np.flatnonzero(scores)
         if len(rows) > most:
-            rows = rows[np.argpartition(scores[rows], -most)[-most:]]
-        return self._sorted(scores, rows)
+            # Equals of the last one stay, so that their ids decide and not the order of rows.
+            last = np.partition(scores[rows], -most)[-most]
+            rows = rows[scores[rows] >= last - _EQUAL_SCORES]
+        return self._sorted(scores, rows)[:most]
 
     def among(self, question: Query, ids: Iterable[str]) -> list[tuple[str, float]]:
         """Those of some items that fit, best first, as :meth:`best` gives them."""
@@ -160,7 +166,7 @@ class Index:
 
     def _sorted(self, scores: Floats, rows: NDArray[np.int64]) -> list[tuple[str, float]]:
         # Rounded, since the last digits depend on how many rows there are.
-        rounded = np.round(scores[rows].astype(np.float64), 6)
+        rounded = np.round(scores[rows].astype(np.float64), _SCORE_DIGITS)
         known = self._ids
         found = zip((-rounded).tolist(), [known[row] for row in rows.tolist()], strict=True)
         return [(id, -negative) for negative, id in sorted(found)]
