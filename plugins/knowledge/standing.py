@@ -11,7 +11,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from gateway.contract import Tier
 from plugins.knowledge.links import Targets
-from plugins.knowledge.notes.ages import Overdue, age_limits, last_look, overdue
+from plugins.knowledge.notes.ages import Cause, Overdue, age_limits, last_look, overdue
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.results import DocumentStanding
@@ -121,14 +121,15 @@ class Standings:
     def wanting_look(self, up_to: Tier) -> list[Overdue]:
         """The documents that ask their authors for a look, the oldest first.
 
-        Those past their type's age, those that say to hold no more, and those whose word on what
-        supersedes what cannot be followed.
+        Those past their type's age, those that say to hold no more, those whose word on what
+        supersedes what cannot be followed, and those whose source has changed since.
         """
         now, known, entries = self._clock(), self._claims(up_to), self._store.entries(up_to)
         found = {one.entry.key: one for one in overdue(entries, self._days, now)}
         for entry in entries:
-            if reason := _at_odds(entry, known):
-                found[entry.key] = Overdue(entry, now - last_look(entry), reason)
+            if asked := _at_odds(entry, known) or self._source_asks(entry, up_to):
+                cause, reason = asked
+                found[entry.key] = Overdue(entry, now - last_look(entry), reason, cause)
         return sorted(found.values(), key=lambda one: (-one.age, one.entry.key))
 
     @staticmethod
@@ -150,6 +151,10 @@ class Standings:
         source = self._targets(up_to).named(against)
         return source.key if source is not None and source.written > _end_of(looked) else None
 
+    def _source_asks(self, entry: Entry, up_to: Tier) -> tuple[Cause, str] | None:
+        source = self._changed_source(entry, up_to)
+        return None if source is None else ("source", _has_changed(source))
+
     def _claims(self, up_to: Tier) -> Claims:
         return self._followed(up_to)[1]
 
@@ -166,15 +171,16 @@ class Standings:
         return known
 
 
-def _at_odds(entry: Entry, known: Claims) -> str:
+def _at_odds(entry: Entry, known: Claims) -> tuple[Cause, str] | None:
     """Why a document's author should look at what it says of others, or others of it."""
     if others := known.circles.get(entry.key):
-        return f"it is superseded by {', '.join(others)}, in a circle; nothing of that counts"
+        said = f"it is superseded by {', '.join(others)}, in a circle; nothing of that counts"
+        return "circle", said
     if name := known.lost.get(entry.key):
-        return f"it says to be superseded by {name!r}, which is not here"
+        return "lost", f"it says to be superseded by {name!r}, which is not here"
     if others := known.contested.get(entry.key):
-        return f"it is contested with {', '.join(others)}"
-    return ""
+        return "contested", f"it is contested with {', '.join(others)}"
+    return None
 
 
 def _end_of(moment: datetime) -> datetime:
@@ -208,5 +214,9 @@ def _in_words(standing: DocumentStanding, *, is_lost: bool) -> str:
         said.append(f"contested with {', '.join(standing.contested_with)}")
     said += times_in_words(standing.ended_at, standing.starts_at, standing.unverified_days)
     if standing.source_changed is not None:
-        said.append(f"{standing.source_changed} has changed since it was verified against it")
+        said.append(_has_changed(standing.source_changed))
     return "; ".join(said)
+
+
+def _has_changed(source: str) -> str:
+    return f"{source} has changed since it was verified against it"

@@ -162,11 +162,11 @@ def _assembled(
     reads, working, vectors = entries.reads, entries.working, entries.vectors
     governed = _governed(entries, unit_of_work, host)
     batches = _batches(governed, host, unit_of_work)
-    usage, provider = _usage(working, entries.writes), _provider(host)
+    usage, kept = _usage(working, entries.writes), batches.requeue_stalled
     notes, authors = NotesLayer(knowledge), Authors(reads, host.people)
     sources: list[EntrySource] = [working, reads, notes]
     standing = StandingOrder(entries.relations.store, reads, clock, notes)
-    asks = (host.embedder, vectors, usage, provider, failed, roles, authors, standing)
+    asks = (host.embedder, vectors, usage, _provider(host), failed, roles, authors, standing)
     query = QueryEngine(_layers(working, reads, vectors, notes), sources, *asks)
     return Memory(
         query=query,
@@ -178,7 +178,7 @@ def _assembled(
         lists=EntryLists(reads, working, roles),
         authors=authors,
         usage=usage,
-        upkeep=build_upkeep(entries, unit_of_work, batches.requeue_stalled, host.log, upkeep),
+        upkeep=build_upkeep(entries, unit_of_work, kept, host.log, upkeep, knowledge.standings),
         personal_data=MemoryPersonalData(entries, unit_of_work, batches.store),
         exchange=host.exchange,
         people=host.people,

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 
 from plugins.knowledge.notes.content import ContentType, matching
 from plugins.knowledge.notes.documents import Entry
+
+Cause = Literal["age", "end", "circle", "lost", "contested", "source"]
+"""Why a document should be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +22,13 @@ class Overdue:
         entry: the document.
         age: since somebody wrote or verified it.
         reason: why it should be looked at, in words.
+        cause: the same, in one of few words.
     """
 
     entry: Entry
     age: timedelta
     reason: str
+    cause: Cause
 
 
 def overdue(
@@ -60,7 +66,8 @@ def _overdue(entry: Entry, limit: int | None, now: datetime) -> Overdue | None:
     if said.superseded_by is not None:
         return None  # its author has looked
     if said.valid_until is not None and said.valid_until <= now:
-        return Overdue(entry, age, f"it held until {said.valid_until:%Y-%m-%d}")
+        return Overdue(entry, age, f"it held until {said.valid_until:%Y-%m-%d}", "end")
     if limit is not None and age > timedelta(days=limit):
-        return Overdue(entry, age, f"nobody has looked at it for {age.days} days ({limit} at most)")
+        reason = f"nobody has looked at it for {age.days} days ({limit} at most)"
+        return Overdue(entry, age, reason, "age")
     return None

@@ -17,6 +17,8 @@ ANYONE_KEY = "tier:public"
 """Held by everyone who is signed in."""
 MEMBERS_KEY = "tier:members"
 """Held by members."""
+ADMIN_KEY = "role:admin"
+"""Held by admins. No entry names it: notices do."""
 
 
 def person_key(id: str) -> str:
@@ -27,6 +29,15 @@ def person_key(id: str) -> str:
 def group_key(name: str) -> str:
     """The key of the members of a group."""
     return f"group:{name}"
+
+
+def author_key(name: str) -> str:
+    """The key of those who are called so; no entry names it, for whoever likes may be called so.
+
+    Args:
+        name: as a document names its author, or the portal a person.
+    """
+    return f"author:{name.strip().casefold()}"
 
 
 class AccessPolicy(StrEnum):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller
+from plugins.knowledge.memory.model.policy import author_key
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.query.standing import StandingOrder
-from plugins.knowledge.memory.rights.access import caller_keys
+from plugins.knowledge.memory.rights.access import caller_keys, notice_keys
 from plugins.knowledge.memory.rights.roles import Roles, may_change, require_role
 from plugins.knowledge.notes.ages import Overdue
 from plugins.knowledge.standing import Standings
@@ -57,10 +59,14 @@ class Review(BaseModel):
     unverified: list[ReviewEntry] = Field(
         description="Yours, that nobody has looked at for long: verify_memory, or change them."
     )
+    source_changed: list[ReviewEntry] = Field(
+        default_factory=list,
+        description="Yours, that were verified against a note which has changed since.",
+    )
     documents: list[ReviewDocument] = Field(
         default_factory=list,
-        description="Documents past their type's age or their end, contested, or superseded in a "
-        "circle: of yours, or of all for an admin.",
+        description="Documents past their type's age or their end, contested, superseded in a "
+        "circle, or whose source has changed: of yours, or of all for an admin.",
     )
 
 
@@ -87,13 +93,19 @@ class ReviewQueue:
         person = require_role(caller, self.roles.read, "review memory")
         stale = self.standing.clock() - self.standing.review_age
         oldest = await self.standing.reads.unverified(person, stale, MAX_ITEMS)
-        wanting = self.documents.wanting_look(caller.tier)
+        wanting = await asyncio.to_thread(self.documents.wanting_look, caller.tier)
         own = [each for each in wanting if _is_asked(each, caller)]
         return Review(
             pairs=await self._pairs(caller),
             unverified=[_brief(each) for each in oldest],
+            source_changed=await self._changed(person, caller),
             documents=[_document(each) for each in own[:MAX_ITEMS]],
         )
+
+    async def _changed(self, person: str, caller: Caller) -> list[ReviewEntry]:
+        verified = await self.standing.reads.verified(person, MAX_LOOKED_AT)
+        changed = await self.standing.changed_sources(verified, caller_keys(caller))
+        return [_brief(each) for each in verified if each.id in changed][:MAX_ITEMS]
 
     async def _pairs(self, caller: Caller) -> list[ReviewPair]:
         held = caller_keys(caller)
@@ -117,8 +129,8 @@ def _brief(record: Record) -> ReviewEntry:
 
 def _is_asked(one: Overdue, caller: Caller) -> bool:
     """Whether a document asks this person: its author by name, or an admin."""
-    authors = {each.casefold() for each in one.entry.metadata.author or ()}
-    return caller.admin or (caller.name or "").casefold() in authors
+    authors = {author_key(each) for each in one.entry.metadata.author or ()}
+    return caller.admin or not authors.isdisjoint(notice_keys(caller))
 
 
 def _document(one: Overdue) -> ReviewDocument:

@@ -11,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gateway.contract import Caller, Tier
-from plugins.knowledge.memory.model.policy import ANYONE_KEY, MEMBERS_KEY, group_key, person_key
+from plugins.knowledge.memory.model.policy import (
+    ADMIN_KEY,
+    ANYONE_KEY,
+    MEMBERS_KEY,
+    author_key,
+    group_key,
+    person_key,
+)
 
 
 def caller_keys(caller: Caller) -> frozenset[str]:
@@ -25,6 +32,16 @@ def caller_keys(caller: Caller) -> frozenset[str]:
     if caller.tier.allows(Tier.MEMBERS):
         held.add(MEMBERS_KEY)
     return frozenset(held)
+
+
+def notice_keys(caller: Caller) -> frozenset[str]:
+    """What a caller hears notices by: their own keys, an admin's, and that of their name."""
+    held = caller_keys(caller)
+    if held and caller.admin:
+        held |= {ADMIN_KEY}
+    if held and caller.name:
+        held |= {author_key(caller.name)}
+    return held
 
 
 def intersect_keys(some: Collection[str], others: Collection[str]) -> frozenset[str]:

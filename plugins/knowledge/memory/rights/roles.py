@@ -8,13 +8,19 @@ from pydantic import Field, field_validator
 
 from gateway.contract import Caller, PluginConfig, Tier
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.model.policy import ANYONE_KEY, MEMBERS_KEY, AccessPolicy, group_key
+from plugins.knowledge.memory.model.policy import (
+    ADMIN_KEY,
+    ANYONE_KEY,
+    MEMBERS_KEY,
+    AccessPolicy,
+    group_key,
+)
 from plugins.knowledge.memory.model.record import Record
 
 _GROUP = "group:"
 _ADMIN = "admin"
 _TIERS = {str(tier): tier for tier in (Tier.PUBLIC, Tier.MEMBERS)}
-_KEYS = {str(Tier.PUBLIC): ANYONE_KEY, str(Tier.MEMBERS): MEMBERS_KEY}
+_KEYS = {str(Tier.PUBLIC): ANYONE_KEY, str(Tier.MEMBERS): MEMBERS_KEY, _ADMIN: ADMIN_KEY}
 NAMING_POLICIES = frozenset({AccessPolicy.RESTRICTED, AccessPolicy.SHARED})
 """Policies that name people: those may change an entry as well as read it."""
 
@@ -52,7 +58,7 @@ def has_role(caller: Caller, names: Sequence[str]) -> bool:
 
 
 def role_keys(names: Sequence[str]) -> frozenset[str]:
-    """The keys that make their holder one of these; an admin is one by no key."""
+    """The keys that make their holder one of these."""
     groups = (each.removeprefix(_GROUP) for each in names if each.startswith(_GROUP))
     return frozenset({*map(group_key, groups), *(_KEYS[each] for each in names if each in _KEYS)})
 

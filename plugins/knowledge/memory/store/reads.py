@@ -268,6 +268,19 @@ class Reads:
             found = [record_of(row) for row in rows]
         return [each for each in found if each.verified is None or each.verified.at < before]
 
+    async def verified(self, owner: str, limit: int) -> list[Record]:
+        """What somebody owns that was verified, the last written first.
+
+        Args:
+            owner: the person.
+            limit: how many at most.
+        """
+        own = (entries.c.owner == owner, entries.c.verified.is_not(None))
+        chosen = sa.select(entries).where(*own, is_live(self._clock()))
+        async with self._database.read() as connection:
+            rows = await connection.execute(chosen.order_by(entries.c.number.desc()).limit(limit))
+            return [record_of(row) for row in rows]
+
     async def last_of(self, record: Record) -> Record | None:
         """What an entry's owner wrote last in its layer."""
         own = (entries.c.owner == record.owner, entries.c.layer == str(record.layer))

@@ -81,6 +81,16 @@ relations = Table(
 )
 """How an entry goes together with an earlier one: decided by a person, or found and undecided."""
 
+review_requests = Table(
+    "memory_review_requests",
+    metadata,
+    Column("document", PLAIN, primary_key=True),
+    Column("cause", PLAIN, primary_key=True),
+    Column("at", UtcDateTime, nullable=False),
+    Index("ix_memory_review_requests_at", "at"),
+)
+"""For which documents people were asked to look, and why, so that nobody is asked again."""
+
 labels = Table(
     "memory_labels",
     metadata,

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 
 Kind = Literal["created", "updated", "deleted"]
 """What happens to entries."""
-NoticeKind = Literal["batch_completed", "batch_failed", "approval_requested", "approval_decided"]
+NoticeKind = Literal[
+    "batch_completed",
+    "batch_failed",
+    "approval_requested",
+    "approval_decided",
+    "review_asked",
+]
 """What people are told of beside (``notices.py``)."""
 _EVENT_LOCK = 0x706F7263_6D656D6F
 """The lock under which events are numbered; as it was before locks had names."""

@@ -12,7 +12,7 @@ from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import QueryRequest
 from plugins.knowledge.memory.model.responses import QueryResponse
 from plugins.knowledge.memory.query.engine import QueryEngine
-from plugins.knowledge.memory.rights.access import caller_keys
+from plugins.knowledge.memory.rights.access import caller_keys, notice_keys
 from plugins.knowledge.memory.rights.roles import Roles, require_role
 from plugins.knowledge.memory.streams.event_log import EventLog
 from plugins.knowledge.memory.streams.events import (
@@ -86,7 +86,7 @@ class Streams:
 
     async def notifications(self, caller: Caller, last: str | None) -> Events:
         """What the caller is told of beside; raises as :meth:`updates`."""
-        held = caller_keys(caller)
+        held = notice_keys(caller)
 
         def admits(told: LoggedEvent, state: EntryState | None) -> bool:
             return told.kind not in OPERATIONS and is_visible(told, state, held, self.clock())

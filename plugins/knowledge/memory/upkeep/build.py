@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 
 from gateway.contract import Database
 from plugins.knowledge.memory.store.inventory import Inventory
+from plugins.knowledge.memory.store.notices import Notices
+from plugins.knowledge.memory.store.review_requests import ReviewRequests
 from plugins.knowledge.memory.upkeep.conflicts import ConflictSettlement
 from plugins.knowledge.memory.upkeep.layer_moves import LayerMoves
 from plugins.knowledge.memory.upkeep.purge import EVENT_RETENTION, Purge
+from plugins.knowledge.memory.upkeep.review_notices import ReviewNotices
 from plugins.knowledge.memory.upkeep.upkeep import Part, Upkeep
 from plugins.knowledge.memory.upkeep.vector_repair import VectorRepair
 from plugins.knowledge.memory.upkeep.working_moves import WorkingMoves
 from plugins.knowledge.memory.write.entries import Entries
+from plugins.knowledge.standing import Standings
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
@@ -26,6 +30,7 @@ def build_upkeep(
     purge_batches: Callable[[datetime], Awaitable[int]],
     log: FilteringBoundLogger,
     schedule: str,
+    documents: Standings,
 ) -> Upkeep:
     """The upkeep of a memory.
 
@@ -35,6 +40,7 @@ def build_upkeep(
         purge_batches: forgets the batches that were sent before a moment.
         log: for the admin.
         schedule: when there is a pass, as a cron expression in UTC.
+        documents: which documents of the knowledge base want a look.
     """
     inventory = Inventory(database, entries.clock)
     purge = Purge(entries, database)
@@ -49,6 +55,12 @@ def build_upkeep(
         "events": purge.events,
         "requests": purge.requests,
         "batches": batches,
+        "reviews": ReviewNotices(
+            documents,
+            ReviewRequests(database),
+            Notices(database, entries.clock, entries.tell),
+            entries,
+        ),
     }
     if entries.vectors is not None:
         parts["sweep"] = VectorRepair(inventory, entries.vectors)

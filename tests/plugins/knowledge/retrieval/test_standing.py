@@ -5,12 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.contract import Tier
 from plugins.knowledge.listing import ListFilters
 from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.note import Origin, Rules, parse
+from plugins.knowledge.notes.paths import PATH_TYPES
 from plugins.knowledge.retrieval.filters import SearchFilters
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.standing import Standings
@@ -173,6 +176,31 @@ async def test_a_document_says_how_long_nobody_has_looked_and_what_changed_since
     await base.put(make("practice/source", "Boats.", date="2024-11-02"))
     changed = "practice/source has changed since it was verified against it"
     assert (await found(base))["a"] == f"not verified for {days} days; {changed}"
+
+
+async def test_a_document_whose_source_has_changed_asks_for_a_look(base, make) -> None:
+    looked = {"verified_at": "2024-11-01", "verified_against": "practice/source"}
+    await base.put(
+        make("practice/a", "Bread.", **looked),
+        make("practice/source", "Boats.", date="2024-11-02"),
+    )
+    (asked,) = base.knowledge.standings.wanting_look(Tier.MEMBERS)
+    assert (asked.entry.id, asked.cause) == ("a", "source")
+    assert asked.reason == "practice/source has changed since it was verified against it"
+
+
+async def test_a_document_ends_few_however_many_it_says_to_supersede(base, make) -> None:
+    everything = [f"practice/p{each}" for each in range(21)]
+    await base.put(*(make(key, "Bread.") for key in everything))
+    text = yaml.safe_dump({"publish": True, "type": "practice", "supersedes": everything})
+    origin = Origin("all.md", "all.md", TODAY)
+    note = parse(f"---\n{text}---\nBread.".encode(), origin, Rules(PATH_TYPES, {}))
+    assert note.document is not None
+    assert [each.reason for each in note.problems] == [
+        "supersedes: it names 21 documents; 20 are the most; left out"
+    ]
+    await base.put(note.document)
+    assert not [one for one in (await found(base)).values() if "superseded" in one]
 
 
 async def test_a_type_with_an_age_marks_what_is_older(base, make) -> None:

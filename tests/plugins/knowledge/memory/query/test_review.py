@@ -1,0 +1,48 @@
+"""The queue of what waits for a look, as the tool and the route show it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from gateway.contract import Caller, Tier
+from plugins.knowledge.memory.tools.standing import standing_tools
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, NOON, World
+from tests.plugins.knowledge.retrieval.conftest import document
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
+ADMIN = Caller("person:eve", Tier.MEMBERS, name="Eve", admin=True)
+
+
+async def test_what_was_verified_against_a_note_waits_once_that_has_changed(world: World) -> None:
+    note = document("practice/gate", "The gate opens at eight.", title="Gate")
+    await world.base.put(note.model_copy(update={"commit_sha": "a1"}))
+    made = await world.remember(ANA, "The lock needs oil.")
+    await world.remember(ANA, "The roof leaks.")
+    await world.memory.verify(made.id, ANA, "note:practice/gate")
+    assert (await world.memory.review(ANA)).source_changed == []
+    await world.base.put(note.model_copy(update={"commit_sha": "b2"}))
+    (waiting,) = (await world.memory.review(ANA)).source_changed
+    assert waiting.id == made.id
+    assert (await world.memory.review(BEN)).source_changed == []
+
+
+async def test_a_document_asks_its_author_and_admins_and_nobody_else(world: World) -> None:
+    ended = str((NOON - timedelta(days=30)).date())
+    await world.base.put(
+        document("practice/a", "Bread.", author=[" ana "], valid_until=ended),
+        document("practice/b", "Rolls.", valid_until=ended, tier=Tier.MEMBERS),
+        document("practice/c", "Cake."),
+    )
+    asked = {
+        who.name: [each.id for each in (await world.memory.review(who)).documents]
+        for who in (ANA, BEN, ADMIN)
+    }
+    assert asked == {"Ana": ["practice/a"], "Ben": [], "Eve": ["practice/a", "practice/b"]}
+
+
+async def test_an_agent_has_the_queue_by_a_tool(world: World) -> None:
+    (tool,) = (each for each in standing_tools(world.memory) if each.name == "review_memory")
+    assert tool.args is not None
+    found: Any = await tool.run(tool.args(), ANA)
+    assert found.model_dump() == (await world.memory.review(ANA)).model_dump()
