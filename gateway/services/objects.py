@@ -199,16 +199,20 @@ def open_objects(address: str, data_dir: Path) -> ObjectService:
 
 
 def _open_store(address: str) -> ObjectStore:
-    from obstore.store import GCSStore, LocalStore, MemoryStore, S3Store
+    import obstore  # whole: its part ``store`` is there while another thread loads the rest
 
     if address == "memory":
-        return MemoryStore()
+        return obstore.store.MemoryStore()
     with _clear_errors(f"open the objects at {address}"):
         if address.startswith("s3://"):
-            return S3Store.from_url(address, client_options=_client(), retry_config=_retries())
+            return obstore.store.S3Store.from_url(
+                address, client_options=_client(), retry_config=_retries()
+            )
         if address.startswith("gs://"):
-            return GCSStore.from_url(address, client_options=_client(), retry_config=_retries())
-        return LocalStore(address, mkdir=True)
+            return obstore.store.GCSStore.from_url(
+                address, client_options=_client(), retry_config=_retries()
+            )
+        return obstore.store.LocalStore(address, mkdir=True)
 
 
 def _client() -> ClientConfig:
