@@ -39,7 +39,8 @@ def _is_servers(error: DBAPIError) -> bool:
         return str(state)[:2] in _CLASSES
     if isinstance(getattr(error.orig, "__cause__", None), ValueError):
         return False  # a value that asyncpg cannot send
-    return isinstance(error, exc.InterfaceError | exc.OperationalError)
+    # Internal without a code: the driver read the server's farewell in the middle of another word.
+    return isinstance(error, exc.InterfaceError | exc.InternalError | exc.OperationalError)
 
 
 def is_database_away(error: BaseException | None) -> bool:
