@@ -10,8 +10,8 @@ from typing import Any
 
 from auth import StaticTokens
 from auth.sealer import Sealer
-from gateway.catalog.absences import Absences
 from gateway.catalog.catalog import Catalog
+from gateway.catalog.missing_items import Absences
 from gateway.catalog.upgrade_hint import UpgradeHint
 from gateway.changes import Changes
 from gateway.config.access_check import check_access

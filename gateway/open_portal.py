@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gateway.catalog.absences import Absences
 from gateway.catalog.catalog import Catalog
+from gateway.catalog.missing_items import Absences
 from gateway.changes import Changes
 from gateway.config.portal import Portal
 from gateway.config.tiers_file import TierRulesFile

@@ -21,7 +21,7 @@ from gateway.config.portal import load_portal
 from gateway.observability import logs, telemetry
 from gateway.server.data_directory import held
 from gateway.server.server import serve
-from gateway.surfaces.mcp import delivery
+from gateway.surfaces.mcp import reply_delivery
 from plugins.upstreams import plugin as upstreams
 from tests.conformance import everything
 from tests.servers.legacy_only import LegacyOnly
@@ -51,7 +51,7 @@ def main(directory: Path, *, before: str = "", legacy: bool = False) -> None:
     logs.configure("warning")
     telemetry.configure("porch", enabled=True)
     # The suite waits five seconds for a connection that ends before the reply (SEP-1699).
-    delivery.RESUMABLE_AFTER_SECONDS, delivery.POLL_AFTER_SECONDS = 0.1, 0.5
+    reply_delivery.RESUMABLE_AFTER_SECONDS, reply_delivery.POLL_AFTER_SECONDS = 0.1, 0.5
     config = directory / "config"
     config.mkdir()
     (config / "tiers.yaml").write_text("default: open\n")

@@ -19,9 +19,9 @@ from auth import Caller
 from auth.resolver import Resolver
 from auth.rules.verdict import Resolution, Verdict, lines
 from auth.stores import Person, Stores
-from gateway.catalog.absences import Absences, Explained
 from gateway.catalog.catalog import Catalog, Explanation
 from gateway.catalog.items import Item
+from gateway.catalog.missing_items import Absences, Explained
 from gateway.config.tiers_file import Tiers, parse_tiers
 from gateway.contract import Absent
 from gateway.contract.suggestions import near

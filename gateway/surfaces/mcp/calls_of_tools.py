@@ -11,8 +11,8 @@ from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import CALL_TOOL
 from gateway.pipeline.call import Call
 from gateway.pipeline.call_context import CallContext
+from gateway.surfaces.mcp.call_messages import Outbox
 from gateway.surfaces.mcp.calls import Calls
-from gateway.surfaces.mcp.outbox import Outbox
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 

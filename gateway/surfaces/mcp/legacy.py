@@ -13,7 +13,7 @@ from starlette.types import Receive, Send
 
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.responses import send_json
-from gateway.surfaces.mcp import stream
+from gateway.surfaces.mcp import reply_stream
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.elicitations import Elicitations
 from gateway.surfaces.mcp.envelope import (
@@ -98,7 +98,7 @@ class Legacy:
         request = self._request(message, context, session)
         kept = self._resumption.replies.begin(session, context.caller)
         work = self._run(request, session)
-        return await stream.answer(work, request.channel.outbox, receive, send, kept)
+        return await reply_stream.answer(work, request.channel.outbox, receive, send, kept)
 
     async def open_stream(self, context: CallContext, receive: Receive, send: Send) -> None:
         """Answer a GET: the stream on which the portal speaks first, or the rest of a reply's."""
@@ -164,7 +164,7 @@ class Legacy:
         meta = params.get("_meta")
         meta = meta if isinstance(meta, Mapping) else {}
         channel = Channel(
-            stream.Outbox.of(context.headers),
+            reply_stream.Outbox.of(context.headers),
             session.capabilities,
             progress_token=meta.get("progressToken"),
             session=session,
@@ -182,7 +182,7 @@ class Legacy:
             mode="full" if context.local else session.mode,
         )
 
-    async def _run(self, request: Request, session: Session) -> stream.Reply:
+    async def _run(self, request: Request, session: Session) -> reply_stream.Reply:
         with self._relay.request(session, request.id):
             try:
                 return await settle(request, self._answer(request, session))
@@ -190,7 +190,7 @@ class Legacy:
                 if (task := asyncio.current_task()) is not None:
                     task.uncancel()  # the request was cancelled, and its answer says so
                 error = WireError(CANCELLED, "The client cancelled the request.")
-                return stream.Reply(error.body(request.id))
+                return reply_stream.Reply(error.body(request.id))
 
     async def _answer(self, request: Request, session: Session) -> Result:
         validate(request.method, request.era.version, request.params)

@@ -17,7 +17,7 @@ from gateway.observability.logs import get_logger
 from gateway.pipeline.call import InternalError
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.responses import send_json
-from gateway.surfaces.mcp import skills, stream
+from gateway.surfaces.mcp import reply_stream, skills
 from gateway.surfaces.mcp.envelope import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -72,7 +72,7 @@ class Modern:
         if request.method == "subscriptions/listen":
             return await self._subscriptions.listen(request, receive, send)
         work = settle(request, self._methods.answer(request))
-        return await stream.answer(work, request.channel.outbox, receive, send)
+        return await reply_stream.answer(work, request.channel.outbox, receive, send)
 
     async def _notification(
         self, message: Mapping[str, Any], context: CallContext, send: Send
@@ -92,7 +92,7 @@ class Modern:
         validate(method, LATEST_MODERN_VERSION, params)
         level = meta.get(mcp.LOG_LEVEL_META_KEY)
         channel = Channel(
-            stream.Outbox.of(context.headers),
+            reply_stream.Outbox.of(context.headers),
             meta[mcp.CLIENT_CAPABILITIES_META_KEY],
             progress_token=meta.get("progressToken"),
             log_level=level if level in LEVELS else None,
@@ -139,26 +139,26 @@ def validate(method: str, version: str, params: Mapping[str, Any] | None) -> Non
         raise WireError(INVALID_PARAMS, f"Invalid parameters: {where}: {first['msg']}") from None
 
 
-async def settle(request: Request, work: Awaitable[Result]) -> stream.Reply:
+async def settle(request: Request, work: Awaitable[Result]) -> reply_stream.Reply:
     """Turn a method's outcome, whatever it is, into the JSON-RPC response."""
     try:
         result = await work
     except Challenge as challenge:
-        return stream.Reply(challenge.body(request.id), challenge.status, challenge.headers)
+        return reply_stream.Reply(challenge.body(request.id), challenge.status, challenge.headers)
     except WireError as error:
         status = error.status if request.era.modern else 200
-        return stream.Reply(error.body(request.id), status)
+        return reply_stream.Reply(error.body(request.id), status)
     except InternalError as error:
         return _hidden(request, error)
     except Exception:
         log.exception("request_failed", method=request.method)
         return _hidden(request, InternalError(request.context.request_id))
-    return stream.Reply(success(request.id, result.body), headers=result.headers)
+    return reply_stream.Reply(success(request.id, result.body), headers=result.headers)
 
 
-def _hidden(request: Request, error: InternalError) -> stream.Reply:
+def _hidden(request: Request, error: InternalError) -> reply_stream.Reply:
     data = {"request_id": error.request_id}
-    return stream.Reply(WireError(INTERNAL_ERROR, str(error), data).body(request.id))
+    return reply_stream.Reply(WireError(INTERNAL_ERROR, str(error), data).body(request.id))
 
 
 def _id(message: Mapping[str, Any]) -> Any:

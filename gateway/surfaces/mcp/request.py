@@ -11,8 +11,8 @@ from auth import Caller
 from gateway.config.tools import Mode
 from gateway.contract import ToolFailed
 from gateway.pipeline.call_context import CallContext
+from gateway.surfaces.mcp.call_messages import Outbox
 from gateway.surfaces.mcp.elicitations import Elicitations
-from gateway.surfaces.mcp.outbox import Outbox
 from gateway.surfaces.mcp.relay import Relay
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session

@@ -13,7 +13,7 @@ from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.open_streams import OpenStreams
 from gateway.surfaces.http.responses import send_json
 from gateway.surfaces.mcp.envelope import INVALID_REQUEST, WireError
-from gateway.surfaces.mcp.feed import Feed
+from gateway.surfaces.mcp.push_stream import Feed
 from gateway.surfaces.mcp.replies import Position, Reading, Replies
 from gateway.surfaces.mcp.sessions import Session
 from gateway.surfaces.mcp.sse import priming

@@ -22,7 +22,7 @@ from auth.sealer import BadSeal, Sealer
 from gateway.config.tools import Mode
 from gateway.contract import Cache
 from gateway.discovery.client_table import ClientTable
-from gateway.surfaces.mcp.feed import Feed
+from gateway.surfaces.mcp.push_stream import Feed
 
 SESSION_LIFETIME_SECONDS = 24 * 3600
 """Seconds after which a session id is no longer taken."""

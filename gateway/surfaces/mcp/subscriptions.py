@@ -28,8 +28,8 @@ from gateway.surfaces.mcp.change_log import (
     written,
 )
 from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireError, success
-from gateway.surfaces.mcp.feed import Feed
 from gateway.surfaces.mcp.followed_resources import Followers
+from gateway.surfaces.mcp.push_stream import Feed
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.sessions import Session
 from gateway.surfaces.mcp.sse import event, priming

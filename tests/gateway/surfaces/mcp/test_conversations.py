@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.contract import Change
-from gateway.surfaces.mcp import feed, sse
-from gateway.surfaces.mcp.outbox import Outbox
+from gateway.surfaces.mcp import push_stream, sse
+from gateway.surfaces.mcp.call_messages import Outbox
 from gateway.testing import open_test_portal
 
 LEGACY = "2025-11-25"
@@ -294,7 +294,7 @@ async def test_one_address_and_one_person_have_a_share_of_the_streams_each(moods
 
 
 async def test_a_reader_that_is_far_too_slow_is_let_go():
-    outbox, own = Outbox(), feed.Feed()
+    outbox, own = Outbox(), push_stream.Feed()
     for _ in range(sse.MAX_WAITING_MESSAGES + 5):
         outbox.send({})
         own.send({})
@@ -305,7 +305,7 @@ async def test_a_reader_that_is_far_too_slow_is_let_go():
 
 
 async def test_a_listener_that_was_let_go_gets_what_waited_and_then_the_end(wire, monkeypatch):
-    monkeypatch.setattr(feed, "MAX_WAITING_MESSAGES", 3)
+    monkeypatch.setattr(push_stream, "MAX_WAITING_MESSAGES", 3)
     listening = wire.modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     await listening.event()
     for _ in range(5):

@@ -18,8 +18,8 @@ from gateway.contract import Change, Offer
 from gateway.observability.audit_record import AuditRecord
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.mcp import lists as listing
+from gateway.surfaces.mcp.call_messages import Outbox
 from gateway.surfaces.mcp.envelope import WireError
-from gateway.surfaces.mcp.outbox import Outbox
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era, list_result
 from gateway.surfaces.mcp.state import StateSigner

@@ -16,12 +16,12 @@ from auth import ANONYMOUS, Caller, Tier
 from gateway.contract import Cache
 from gateway.pipeline.json_chunks import Body, Pieces
 from gateway.services.cache.memory import MemoryCache
-from gateway.surfaces.mcp import delivery, replies
+from gateway.surfaces.mcp import replies, reply_delivery
 from gateway.surfaces.mcp.bounded_store import Bound, Room
-from gateway.surfaces.mcp.outbox import Outbox
+from gateway.surfaces.mcp.call_messages import Outbox
 from gateway.surfaces.mcp.replies import KeptReply, Position, Replies
+from gateway.surfaces.mcp.reply_stream import Reply, answer
 from gateway.surfaces.mcp.sessions import Session, Sessions
-from gateway.surfaces.mcp.stream import Reply, answer
 from tests.examples import examples
 
 KEY = b"k" * 32
@@ -290,8 +290,8 @@ async def test_wherever_the_connection_breaks_each_message_comes_once_and_in_ord
 async def test_a_silent_call_can_be_come_back_for_and_is_polled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(delivery, "RESUMABLE_AFTER_SECONDS", 0.01)
-    monkeypatch.setattr(delivery, "POLL_AFTER_SECONDS", 0.02)
+    monkeypatch.setattr(reply_delivery, "RESUMABLE_AFTER_SECONDS", 0.01)
+    monkeypatch.setattr(reply_delivery, "POLL_AFTER_SECONDS", 0.02)
     session, there, go = session_of(), Replies(KEY, MemoryCache()), asyncio.Event()
     client = Client(10_000)
 

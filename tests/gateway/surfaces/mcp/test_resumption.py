@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from gateway.surfaces.mcp import delivery
+from gateway.surfaces.mcp import reply_delivery
 from gateway.testing import open_test_portal
 from tests.gateway.surfaces.mcp.conftest import LEGACY
 
@@ -76,7 +76,7 @@ async def test_a_question_is_asked_again_when_its_client_comes_back(wire):
 
 
 async def test_a_question_ends_when_its_client_leaves_for_good(wire, recorded, monkeypatch):
-    monkeypatch.setattr(delivery, "STREAM_PING_SECONDS", 0.05)
+    monkeypatch.setattr(reply_delivery, "STREAM_PING_SECONDS", 0.05)
     session, answer, _ = await _asked(wire)
     answer.go()
     await session.send(method="DELETE").start()

@@ -3,7 +3,7 @@ import pytest
 from auth import ANONYMOUS, Caller, Tier
 from gateway.services.cache.address import open_cache
 from gateway.surfaces.mcp import sessions as module
-from gateway.surfaces.mcp.feed import Feed
+from gateway.surfaces.mcp.push_stream import Feed
 from gateway.surfaces.mcp.sessions import Sessions
 
 KEY = b"k" * 32

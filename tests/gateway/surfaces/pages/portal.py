@@ -29,8 +29,8 @@ from auth.site import Site
 from auth.stores import RefreshToken, Stores
 from auth.tiers import Tier
 from auth.tokens.api_tokens import ApiTokens
-from gateway.catalog.absences import Absences
 from gateway.catalog.catalog import Catalog
+from gateway.catalog.missing_items import Absences
 from gateway.catalog.tier_rule import Rule, TierRules
 from gateway.config.access import SignIn
 from gateway.contract import Offer, Prompt, Tool

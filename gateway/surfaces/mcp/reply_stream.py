@@ -1,8 +1,8 @@
 """One answer on its way out: plain JSON where the work is quick and quiet, else SSE.
 
 The response stays uncommitted until the work sends a message of its own or has been silent for a
-while (``delivery.py``); until then an error still gets its HTTP status. Work that takes longer has
-a second task beside it, so that a client that leaves cancels the work (2026-07-28: it must), or
+while (``reply_delivery.py``); until then an error still gets its HTTP status. Work that takes
+longer has a second task beside it, so that a client that leaves cancels the work (2026-07-28: it must), or
 can come back for what it has missed (2025-11-25 and older).
 """
 
@@ -15,9 +15,9 @@ from typing import Any
 from starlette.types import Receive, Send
 
 from gateway.surfaces.http.responses import send_json
-from gateway.surfaces.mcp.delivery import Delivery, Reply
-from gateway.surfaces.mcp.outbox import Outbox
+from gateway.surfaces.mcp.call_messages import Outbox
 from gateway.surfaces.mcp.replies import KeptReply
+from gateway.surfaces.mcp.reply_delivery import Delivery, Reply
 from gateway.toolkit.first_step import Done, begin
 
 __all__ = ["Outbox", "Reply", "answer"]

@@ -9,7 +9,7 @@ from starlette.types import Receive, Send
 
 from gateway.pipeline.json_chunks import Body
 from gateway.surfaces.http.responses import Headers, send_body, send_json
-from gateway.surfaces.mcp.outbox import Outbox
+from gateway.surfaces.mcp.call_messages import Outbox
 from gateway.surfaces.mcp.replies import KeptReply
 from gateway.surfaces.mcp.sse import PING, SSE_HEADERS, event, until_left
 

@@ -5,10 +5,10 @@ import pytest
 
 from auth import ANONYMOUS
 from gateway.services.cache.address import open_cache
-from gateway.surfaces.mcp import delivery, stream
+from gateway.surfaces.mcp import reply_delivery, reply_stream
 from gateway.surfaces.mcp.replies import KeptReply, Replies
+from gateway.surfaces.mcp.reply_stream import Outbox, Reply, answer
 from gateway.surfaces.mcp.sessions import Sessions
-from gateway.surfaces.mcp.stream import Outbox, Reply, answer
 
 
 class Client:
@@ -72,14 +72,14 @@ async def test_slow_but_silent_work_is_answered_as_json_too():
     client = Client()
 
     async def work() -> Reply:
-        await asyncio.sleep(3 * stream.QUICK_ANSWER_SECONDS)
+        await asyncio.sleep(3 * reply_stream.QUICK_ANSWER_SECONDS)
         return Reply(b"{}")
 
     await _answer(client, work())
     assert client.kind == "application/json"
 
 
-@pytest.mark.parametrize("pause", [0, 3 * stream.QUICK_ANSWER_SECONDS])
+@pytest.mark.parametrize("pause", [0, 3 * reply_stream.QUICK_ANSWER_SECONDS])
 async def test_messages_come_before_the_reply_in_order(pause: float):
     client, outbox = Client(), Outbox()
 
@@ -97,7 +97,7 @@ async def test_messages_come_before_the_reply_in_order(pause: float):
 
 
 async def test_long_silence_commits_the_stream_and_pings(monkeypatch):
-    monkeypatch.setattr(delivery, "STREAM_PING_SECONDS", 0.01)
+    monkeypatch.setattr(reply_delivery, "STREAM_PING_SECONDS", 0.01)
     client, go = Client(), asyncio.Event()
 
     async def work() -> Reply:
@@ -166,7 +166,7 @@ async def test_a_server_that_stops_cancels_the_work_and_its_own_task():
 
     answering = asyncio.create_task(_answer(client, work()))
     await started.wait()
-    await asyncio.sleep(2 * stream.QUICK_ANSWER_SECONDS)
+    await asyncio.sleep(2 * reply_stream.QUICK_ANSWER_SECONDS)
     answering.cancel()
     with pytest.raises(asyncio.CancelledError):
         await answering
@@ -183,7 +183,7 @@ async def test_on_the_legacy_leg_the_work_goes_on_without_its_client():
 
     answering = asyncio.create_task(_answer(client, work(), kept=_kept()))
     client.left.set()
-    await asyncio.sleep(3 * stream.QUICK_ANSWER_SECONDS)
+    await asyncio.sleep(3 * reply_stream.QUICK_ANSWER_SECONDS)
     assert not answering.done()
     go.set()
     await asyncio.wait_for(answering, 60)
