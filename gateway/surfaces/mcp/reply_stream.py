@@ -2,8 +2,8 @@
 
 The response stays uncommitted until the work sends a message of its own or has been silent for a
 while (``reply_delivery.py``); until then an error still gets its HTTP status. Work that takes
-longer has a second task beside it, so that a client that leaves cancels the work (2026-07-28: it must), or
-can come back for what it has missed (2025-11-25 and older).
+longer has a second task beside it, so that a client that leaves cancels the work (2026-07-28: it
+must), or can come back for what it has missed (2025-11-25 and older).
 """
 
 from __future__ import annotations
