@@ -19,6 +19,8 @@ from plugins.knowledge.memory.model.requests import Mode
 
 W_BM25 = 0.035
 """What a BM25 score of one counts beside a cosine of one."""
+W_VOICE = 0.3
+"""What it counts that somebody says it whom the question names, beside a cosine of one."""
 W_WORDS = 0.6
 """Of the fit: how much of what similarity leaves open words can fill."""
 HALF_BM25 = 8.0
@@ -50,7 +52,7 @@ def fit(similarity: float, words: float) -> float:
     return similarity + (1.0 - similarity) * W_WORDS * words**3
 
 
-def score(mode: Mode, similarity: float | None, words: float) -> float:
+def score(mode: Mode, similarity: float | None, words: float, *, is_named: bool = False) -> float:
     """Weigh an entry's signals, for the order of answers.
 
     Args:
@@ -58,12 +60,13 @@ def score(mode: Mode, similarity: float | None, words: float) -> float:
         similarity: 0 to 1, or None where the entry has no vector, or the portal no model: then
             its words are all there is.
         words: 0 to 1.
+        is_named: whether the question names who says it; counts where all signals do.
     """
     if mode is Mode.KEYWORD or similarity is None:
         return words
     if mode is Mode.SEMANTIC:
         return similarity
-    return math.tanh(similarity + W_BM25 * bm25_of(words))
+    return math.tanh(similarity + W_BM25 * bm25_of(words) + W_VOICE * is_named)
 
 
 def sort_by_score(found: Iterable[Scored]) -> list[Scored]:

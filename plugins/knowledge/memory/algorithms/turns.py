@@ -7,11 +7,11 @@ more, since answers follow questions.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from plugins.knowledge.memory.model.labels import voice_of
 from plugins.knowledge.memory.model.query_context import Scored
 from plugins.knowledge.memory.model.record import Record
 
@@ -23,16 +23,11 @@ MAX_PAUSE = timedelta(hours=6)
 """Between two turns of one conversation."""
 MAX_SOURCES = 15
 """Turns, the best ones, whose neighbours are looked at."""
-_SPEAKER = re.compile(
-    r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s"
-)
-"""A name before a colon, behind a date in brackets."""
 
 
 def speaker(record: Record) -> str | None:
     """Who speaks in an entry, or None where it is no turn of a conversation."""
-    match = _SPEAKER.match(record.content)
-    return match[1] if match else record.metadata.author
+    return voice_of(record.content, record.metadata.author)
 
 
 def follows(record: Record, before: Record | None) -> bool:

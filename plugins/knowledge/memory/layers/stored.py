@@ -6,9 +6,15 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from plugins.knowledge.memory.algorithms.relevance import fit, score, sort_by_score
+from plugins.knowledge.memory.algorithms.relevance import (
+    fit,
+    merge_results,
+    score,
+    sort_by_score,
+)
 from plugins.knowledge.memory.algorithms.similarity import score as similarity
 from plugins.knowledge.memory.algorithms.turns import best_numbers, with_neighbours
 from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, OWNER_ONLY_LAYERS, Layer
@@ -75,9 +81,10 @@ class StoredLayer:
             )
         if isinstance(near, BaseException):
             raise near
-        said = await self._said({one.id: one for one in words}, near, question)
         near |= await self._meant(self._vectors, words, near, question, vector)
-        ranked = await self._ranked(question, said, near)
+        told = await self._told(self._vectors, question)
+        said = await self._said({one.id: one for one in words}, near | told, question)
+        ranked = await self._ranked(question, said, near, told)
         return LayerAnswers(ranked[:limit], note)
 
     async def _said(
@@ -106,6 +113,16 @@ class StoredLayer:
             return await self._near(vectors, question, vector, left)
         return {}
 
+    async def _told(self, vectors: MemoryVectors, question: Question) -> dict[str, Scored]:
+        """What those whom the question names say that is near to the rest of it."""
+        if question.focus is None:
+            return {}
+        labels = (*question.entry_filter.labels, question.voices)
+        theirs = replace(question, entry_filter=replace(question.entry_filter, labels=labels))
+        with suppress(Exception):  # they are found as everybody else is then
+            return await self._near(vectors, theirs, question.focus)
+        return {}
+
     async def _by_words_alone(self, question: Question, why: Exception) -> LayerAnswers:
         if question.mode is Mode.SEMANTIC:
             return LayerAnswers(note="The embedding model does not answer.", error=why)
@@ -131,18 +148,22 @@ class StoredLayer:
         }
 
     async def _ranked(
-        self, question: Question, words: Mapping[str, Scored], near: Mapping[str, Scored]
+        self,
+        question: Question,
+        words: Mapping[str, Scored],
+        near: Mapping[str, Scored],
+        told: Mapping[str, Scored] = MappingProxyType({}),
     ) -> list[Scored]:
         """Each candidate with its score; one that is far in meaning is as far as the furthest."""
         least = min((one.cosine or 0.0 for one in near.values()), default=0.0)
         ranked = []
-        for id in words.keys() | near.keys():
-            one = near.get(id) or words[id]
-            alike = similarity(least if one.cosine is None else one.cosine)
+        for id in words.keys() | near.keys() | told.keys():
             said = words[id].score if id in words else 0.0
-            told = alike if question.mode is Mode.SEMANTIC else fit(alike, said)
-            ranked.append(replace(one, score=score(question.mode, alike, said), fit=told))
-        ranked = sort_by_score(ranked)
+            one = near.get(id) or told.get(id) or words[id]
+            ranked.append(_weighed(one, question.mode, said, least))
+            if id in told:
+                ranked.append(_weighed(told[id], question.mode, said, least, is_named=True))
+        ranked = merge_results([ranked])
         if numbers := best_numbers(ranked):
             beside = await self._reads.neighbours(numbers, self.layer, question)
             ranked = sort_by_score(with_neighbours(ranked, beside, similarity(least)))
@@ -158,3 +179,20 @@ class StoredLayer:
             own = entry_filter.owner in (None, question.person) and question.person
             entry_filter = replace(entry_filter, owner=own or "")
         return replace(question, entry_filter=entry_filter)
+
+
+def _weighed(
+    one: Scored, mode: Mode, said: float, least: float, *, is_named: bool = False
+) -> Scored:
+    """A candidate with its score.
+
+    Args:
+        one: the candidate.
+        mode: what counts.
+        said: what its words are worth.
+        least: how near it is where that is not known.
+        is_named: whether the question names who says it.
+    """
+    alike = similarity(least if one.cosine is None else one.cosine)
+    fits = alike if mode is Mode.SEMANTIC else fit(alike, said)
+    return replace(one, score=score(mode, alike, said, is_named=is_named), fit=fits)

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any
 
 from plugins.knowledge.memory.model.record import Record
+
+_SPEAKER = re.compile(
+    r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s"
+)
+"""A name before a colon, behind a date in brackets."""
 
 
 def labels(record: Record) -> frozenset[str]:
@@ -24,6 +30,8 @@ def labels(record: Record) -> frozenset[str]:
     }
     if said.author is not None:
         found.add(author(said.author))
+    if (speaker := voice_of(record.content, said.author)) is not None:
+        found |= voices(speaker)
     if record.agent is not None:
         found.add(agent(record.agent))
     for key, value in said.custom.items():
@@ -59,6 +67,22 @@ def policy(name: str) -> str:
 def author(name: str) -> str:
     """Held by entries of an author."""
     return f"author:{name}"
+
+
+def voices(name: str) -> frozenset[str]:
+    """Held by entries that somebody says: one for each of their names, whatever its case."""
+    return frozenset(f"voice:{each.casefold()}" for each in name.split())
+
+
+def voice_of(content: str, author: str | None) -> str | None:
+    """Who says an entry: whom it begins with, as turns of conversations do, or its author.
+
+    Args:
+        content: what it says.
+        author: who is named as its author, or None.
+    """
+    match = _SPEAKER.match(content)
+    return match[1] if match else author
 
 
 def agent(name: str) -> str:

@@ -53,6 +53,8 @@ class Question:
         terms: the numbers of the question's terms.
         vector: the question's, of length one; None where the mode or the portal has none.
         embedding_error: why there is none though the mode and the portal have one, or None.
+        voices: the labels of the turns of those whom the question names.
+        focus: the question's vector with less of these names; None where it has none.
         entry_filter: what an answer must be.
         agent: the agent whose session and working memory are asked, or None for all of the
             caller's.
@@ -66,6 +68,8 @@ class Question:
     terms: Sequence[int] = ()
     vector: Vector | None = None
     embedding_error: Exception | None = None
+    voices: frozenset[str] = frozenset()
+    focus: Vector | None = None
     entry_filter: EntryFilter = EntryFilter()
     agent: str | None = None
 

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from gateway.contract import Caller, Embedder
 from gateway.toolkit.words import terms
+from plugins.knowledge.memory.algorithms.names import names_in, without_names
 from plugins.knowledge.memory.algorithms.relevance import merge_results
 from plugins.knowledge.memory.algorithms.similarity import distance
 from plugins.knowledge.memory.model import labels as by
@@ -150,10 +151,10 @@ class QueryEngine:
         An answer counts with the part that it answers best.
         """
         for part in parts(question.text):
-            vector = question.vector
-            if vector is not None:
+            asked = replace(question, text=part, terms=term_ids(part))
+            if question.vector is not None:
                 vector, _ = await self._vector(part, question.mode, layers)
-            asked = replace(question, text=part, terms=term_ids(part), vector=vector)
+                asked = await self._focused(replace(asked, vector=vector))
             more = await search_layers(layers, asked, self.failed)
             gathered = replace(
                 gathered,
@@ -186,7 +187,7 @@ class QueryEngine:
                 ErrorCode.INVALID_REQUEST, "The query is empty; say what to look for."
             )
         vector, embedding_error = await self._vector(text, request.mode, layers)
-        return Question(
+        question = Question(
             text=text,
             mode=request.mode,
             keys=caller_keys(caller),
@@ -198,6 +199,20 @@ class QueryEngine:
             entry_filter=_narrowing(request.filters, request.layer.user_id, caller.person),
             agent=request.layer.agent_id,
         )
+        return await self._focused(question)
+
+    async def _focused(self, question: Question) -> Question:
+        """A question with whom it names, and what it asks of them."""
+        names = names_in(question.text)
+        question = replace(question, voices=frozenset().union(*map(by.voices, names)), focus=None)
+        rest = without_names(question.text, names)
+        if question.vector is None or question.mode is not Mode.HYBRID or rest == question.text:
+            return question
+        other, _ = await self._vector(rest, question.mode, self.layers)
+        if other is None:
+            return question
+        middle = question.vector + other
+        return replace(question, focus=middle / float((middle @ middle) ** 0.5 or 1.0))
 
     async def _vector(
         self, text: str, mode: Mode, layers: Sequence[SearchLayer]

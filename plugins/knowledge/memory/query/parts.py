@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
+from plugins.knowledge.memory.algorithms.names import QUESTION, names_in
+
 MAX_PARTS = 3
 MIN_WORDS = 3
 """Words of a part; shorter ones ask for nothing by themselves."""
 _BETWEEN = re.compile(
     r"(?<=[?!.;])\s+|,?\s+(?:and|or)\s+(?=(?:what|which|who|whom|whose|where|when|why|how)\b)", re.I
 )
-_NAME = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z]\w+(?:'s)?")
-_QUESTION = re.compile(r"\b(?:what|which|who|whom|whose|where|when|why|how)\b", re.I)
 
 
 def parts(question: str) -> tuple[str, ...]:
@@ -21,9 +21,8 @@ def parts(question: str) -> tuple[str, ...]:
         question: as it was asked.
     """
     found = [each.strip() for each in _BETWEEN.split(question) if each.strip()]
-    asking = [each for each in found if _QUESTION.search(each) and len(each.split()) >= MIN_WORDS]
+    asking = [each for each in found if QUESTION.search(each) and len(each.split()) >= MIN_WORDS]
     if len(asking) < 2 or len(asking) > MAX_PARTS:
         return ()
-    names = dict.fromkeys(each.removesuffix("'s") for each in _NAME.findall(question))
-    names = {name: None for name in names if not _QUESTION.fullmatch(name)}
+    names = names_in(question)
     return tuple(" ".join([each, *(name for name in names if name not in each)]) for each in asking)
