@@ -41,7 +41,8 @@ from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.cursors import Cursors
 from gateway.pipeline.exchange import Others
 from gateway.pipeline.pipeline import Pipeline
-from gateway.plugin_host import Found, PluginHost, discover
+from gateway.plugin_discovery import Found, discover
+from gateway.plugin_host import PluginHost
 from gateway.reload import files_followed
 from gateway.scrubbing.rule_files import shipped
 from gateway.scrubbing.scrubber import Scrubber

@@ -43,7 +43,8 @@ COMPONENTS = (
         95,
         (
             *("memory/model/*", "memory/api/requests.py"),
-            *("notes/content.py", "notes/documents.py", "results.py", "config.py"),
+            *("notes/content.py", "notes/content_types.py", "notes/documents.py"),
+            *("results.py", "config.py"),
         ),
     ),
     Component(

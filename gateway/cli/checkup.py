@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gateway.assembly import open_portal
+from gateway.cli.file_check import Findings, file_problems, rule_problems, section_problems
 from gateway.config.access_check import check_access
 from gateway.config.portal import TIERS_FILE, Portal, load_portal
 from gateway.config.portal_keys import Services
-from gateway.config.tiers_file import TierRulesFile, check_keys
+from gateway.config.tiers_file import check_keys
 from gateway.contract import Plugin
 from gateway.errors import ConfigError, Problem
 from gateway.limits.call_limits import unknown_tools
 from gateway.limits.route_limits import unknown_operations
 from gateway.open_portal import OpenPortal
-from gateway.plugin_host import Found, discover
+from gateway.plugin_discovery import Found, discover
 from gateway.services.cache.address import open_cache
 from gateway.services.database.service import open_database
 from gateway.services.objects import open_objects
@@ -34,19 +35,6 @@ CHECK_TIMEOUT_SECONDS = 60.0
 """Seconds that a plugin's own check may take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """The findings of a check.
-
-    Attributes:
-        problems: what an admin must mend, one line each.
-        notes: what is worth knowing and needs nothing.
-    """
-
-    problems: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
 async def check_directory(directory: Path) -> Findings:
     """Examine a configuration directory, and the installed plugins where its files allow it.
 
@@ -56,7 +44,7 @@ async def check_directory(directory: Path) -> Findings:
     try:
         portal = load_portal(directory)
     except ConfigError as error:
-        rules = _problems_of_rules(directory / TIERS_FILE)
+        rules = rule_problems(directory / TIERS_FILE)
         return Findings(tuple(map(str, (*error.problems, *rules))), ())
     return await check_portal(portal)
 
@@ -68,17 +56,10 @@ async def check_portal(portal: Portal) -> Findings:
         portal: the configuration; that ``portal.yaml`` itself is right is known by now.
     """
     found = discover()
-    problems = [
-        *(f"{broken.name}: {broken.reason}" for broken in found.broken),
-        *map(str, portal.unknown_plugins(set(found.plugins))),
-        *map(str, _addresses(portal)),
-    ]
+    problems = [*file_problems(portal, found), *map(str, _addresses(portal))]
     notes: list[str] = []
-    misconfigured = dict(_plugin_configs(portal, found))
-    problems += [str(each) for every in misconfigured.values() for each in every]
-    broken_rules = _problems_of_rules(portal.tiers_file)
-    rules_are_good = not broken_rules
-    problems += map(str, broken_rules)
+    misconfigured = section_problems(portal, found)
+    rules_are_good = not rule_problems(portal.tiers_file)
     with TemporaryDirectory() as directory:
         beside = _beside(portal, Path(directory), rules_are_good)
         async with open_portal(beside, Path(directory), schedules=False) as running:
@@ -92,14 +73,6 @@ async def check_portal(portal: Portal) -> Findings:
             if rules_are_good:
                 _look_up_keys(running, problems, notes)
     return Findings(tuple(problems), tuple(notes))
-
-
-def _problems_of_rules(path: Path) -> tuple[Problem, ...]:
-    try:
-        TierRulesFile(path.expanduser().absolute())
-    except ConfigError as error:
-        return error.problems
-    return ()
 
 
 def _names(found: Found) -> Iterator[str]:
@@ -137,16 +110,6 @@ def _addresses(portal: Portal) -> Iterator[Problem]:
             opened.get(name, str)(address(setting, portal.root))
         except ValueError as error:
             yield portal.source.problem(("services", name), str(error))
-
-
-def _plugin_configs(portal: Portal, found: Found) -> Iterator[tuple[str, tuple[Problem, ...]]]:
-    for name, plugin in found.plugins.items():
-        if not portal.section(name).enabled:
-            continue
-        try:
-            portal.plugin_config(name, plugin.config)
-        except ConfigError as error:
-            yield name, error.problems
 
 
 async def _opened(running: OpenPortal, known: Iterable[str]) -> list[str]:

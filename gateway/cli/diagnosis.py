@@ -9,7 +9,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gateway.limits.rate_counter import COUNTED_ALONE
+from gateway.limits.sliding_window import COUNTED_ALONE
 from gateway.observability.database_watch import WAITS_FOR_DATABASE, tells_of_database
 
 LATE_JOB_SECONDS = 15 * 60

@@ -12,8 +12,9 @@ from gateway.cli.connection import request_portal
 from gateway.cli.options import EXIT, Setup, emit, json_option, with_setup
 
 if TYPE_CHECKING:
-    from gateway.cli.checkup import Findings
     from gateway.cli.diagnosis import Finding
+    from gateway.cli.file_check import Findings
+    from gateway.config.portal import Portal
 
 _LATE = "It did not open within "
 _HEADS = {
@@ -30,9 +31,9 @@ _HEADS = {
 def command(ctx: click.Context, setup: Setup, as_json: bool) -> None:
     """Say what an admin should mend, in order, each with what to do.
 
-    It asks the portal that runs on this data directory, looks at the machine, and checks the
-    configuration as `porch check` does. It changes nothing. The exit code is 1 where something
-    is broken or at risk.
+    It asks the portal that runs on this data directory, looks at the machine, and reads the
+    configuration; where no portal runs, it checks it as `porch check` does. It changes nothing.
+    The exit code is 1 where something is broken or at risk.
 
     \b
     Examples:
@@ -51,28 +52,43 @@ def command(ctx: click.Context, setup: Setup, as_json: bool) -> None:
 
 async def _examined(setup: Setup) -> list[Finding]:
     """Everything that was found, the heaviest first, nothing twice."""
-    from gateway.cli.checkup import check_portal
     from gateway.cli.diagnosis import Finding, Weight, of_machine, of_portal
-    from gateway.cli.public_address import of_address
-    from gateway.observability import logs
 
-    logs.configure("critical")
     config = setup.portal.config
     running = await request_portal(setup, "GET", "/admin/status")
     told = {each["name"]: each["detail"] for each in running["plugins"]} if running else {}
-    findings = [*_of_check(await check_portal(setup.portal), told)]
+    checked = _of_files(setup.portal) if running else await _opened_beside(setup.portal)
+    findings = [*_of_check(checked, told)]
     if running is None:
         what = f"No portal runs on {setup.data_dir}."
         findings.append(Finding(Weight.RISK, what, "Start it with `porch serve`, or name --data."))
     else:
         findings += of_portal(running)
         if not config.is_local:
+            from gateway.cli.public_address import of_address
+
             findings += await of_address(config.url)
     tokens = bool(setup.environment.static_tokens.get_secret_value())
     findings += of_machine(setup.data_dir, tokens, not config.is_local)
     lightest_first = sorted(findings, key=lambda each: each.weight, reverse=True)
     unique = {each.what: each for each in lightest_first}
     return sorted(unique.values(), key=lambda each: each.weight)
+
+
+def _of_files(portal: Portal) -> Findings:
+    """What the files say by themselves: the portal that runs knows how its plugins are."""
+    from gateway.cli.file_check import Findings, file_problems
+    from gateway.plugin_discovery import discover
+
+    return Findings(tuple(file_problems(portal, discover())), ())
+
+
+async def _opened_beside(portal: Portal) -> Findings:
+    from gateway.cli.checkup import check_portal
+    from gateway.observability import logs
+
+    logs.configure("critical")
+    return await check_portal(portal)
 
 
 def _of_check(checked: Findings, told: Mapping[str, str]) -> Iterator[Finding]:

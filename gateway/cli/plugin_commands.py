@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from gateway.contract import Command, Host, Plugin
-    from gateway.plugin_host import Found
+    from gateway.plugin_discovery import Found
 
 
 def plugin_names() -> list[str]:
@@ -44,10 +44,8 @@ def plugin_behind(word: str) -> str | None:
         return word
     if plugin := plugin_words().get(word):
         return plugin
-    from gateway.observability import logs
-    from gateway.plugin_host import discover
+    from gateway.plugin_discovery import discover
 
-    logs.configure("critical")
     plugins = discover().plugins.values()
     return next((plugin.name for plugin in plugins if plugin.command == word), None)
 
@@ -66,10 +64,8 @@ class PluginCommands(click.Group):
 
     @cached_property
     def _discovered(self) -> Found:
-        from gateway.observability import logs
-        from gateway.plugin_host import discover
+        from gateway.plugin_discovery import discover
 
-        logs.configure("critical")
         alone = discover(only=self._plugin)  # to import them all takes longer than most commands
         return alone if self._plugin in alone.plugins else discover()
 
@@ -106,6 +102,9 @@ class PluginCommands(click.Group):
 
 def _click_command(plugin: Plugin, declared: Command, found: Found) -> click.Command:
     def run(as_json: bool, config: Path | None, data: Path | None, **values: Any) -> None:
+        from gateway.observability import logs
+
+        logs.configure("critical")
         setup = Setup(config, data)
         args = _validated(declared.args, values)
         context = _context(setup, plugin, found, as_json, declared.beside_portal)

@@ -39,10 +39,8 @@ def command(setup: Setup, as_json: bool) -> None:
 
 
 def _plugin_rows(setup: Setup, health: Mapping[str, Any]) -> list[dict[str, Any]]:
-    from gateway.observability import logs
-    from gateway.plugin_host import discover
+    from gateway.plugin_discovery import discover
 
-    logs.configure(setup.environment.log or "critical")
     packages = {point.name: point.dist for point in entry_points(group="porch.plugins")}
     found = discover()
     plugins: list[dict[str, Any]] = []

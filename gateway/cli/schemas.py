@@ -28,7 +28,7 @@ def command(ctx: click.Context, check: bool, as_json: bool, config: Path | None)
     """
     from gateway.config import schema
     from gateway.config.portal import read_environment
-    from gateway.plugin_host import discover
+    from gateway.plugin_discovery import discover
 
     directory = config or read_environment().config
     models = {name: plugin.config for name, plugin in discover().plugins.items()}

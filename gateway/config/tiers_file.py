@@ -28,12 +28,9 @@ from gateway.config.yaml_source import (
 from gateway.contract.rows import RowKind
 from gateway.contract.suggestions import nearest
 from gateway.errors import ConfigError, Problem
-from gateway.observability.logs import get_logger
 
 _WHOLE_KINDS = ("/prompt:*", "/resource:*")
 _KEY = r"[A-Za-z0-9_-]+(/([a-z][a-z_]*:.+|[A-Za-z0-9_*-]+(/[A-Za-z0-9_.*-]+)?))?"
-
-log = get_logger(__name__)
 
 
 class ItemRule(BaseModel):
@@ -45,6 +42,13 @@ class ItemRule(BaseModel):
     hidden: bool = Field(
         False, description="Whether callers below the tier are not told that the item exists."
     )
+
+
+def _log() -> Any:
+    # Late: commands read the file too, and log nothing.
+    from gateway.observability.logs import get_logger
+
+    return get_logger(__name__)
 
 
 def _long_form(value: Any) -> Any:
@@ -243,7 +247,7 @@ class TierRulesFile:
         while True:
             await asyncio.sleep(interval)
             if await asyncio.to_thread(self._reload):
-                log.info("tiers_reloaded", file=self._file, rules=len(self.current.rules))
+                _log().info("tiers_reloaded", file=self._file, rules=len(self.current.rules))
                 on_change(self.tiers)
 
     def _reload(self) -> bool:
@@ -263,7 +267,7 @@ class TierRulesFile:
 
     def _refuse(self, problems: tuple[Problem, ...]) -> None:
         if problems != self.problems:
-            log.error(
+            _log().error(
                 "tiers_not_reloaded",
                 file=self._file,
                 problems=[str(problem) for problem in problems],

@@ -21,7 +21,7 @@ from gateway.isolation.offered import offered
 from gateway.isolation.process import PluginProcess, Refused, ended
 from gateway.isolation.setup import Setup
 from gateway.observability.logs import get_logger
-from gateway.plugin_host import Found
+from gateway.plugin_discovery import Found
 from gateway.toolkit.background import background
 from gateway.toolkit.retry import backoff
 

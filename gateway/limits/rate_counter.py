@@ -15,7 +15,7 @@ from typing import Any
 from auth import Caller
 from gateway.contract.config_types import rate_of
 from gateway.errors import PortalError
-from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows
+from gateway.limits.sliding_window import COUNTED_ALONE, MemoryWindows, Rate, Taken, Windows
 from gateway.observability.logs import get_logger
 from gateway.services.cache.service import CacheUnavailable
 
@@ -25,8 +25,6 @@ RETRY_INTERVAL_SECONDS = 5.0
 """Seconds before a server that did not answer is asked again."""
 TOLD_SECONDS = 60.0
 """Seconds for which an admin is told so: where nobody calls, nobody asks it again."""
-COUNTED_ALONE = "Calls are counted in each process alone"
-"""How a notice of that begins."""
 
 log = get_logger(__name__)
 

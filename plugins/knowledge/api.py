@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Route
 from plugins.knowledge.knowledge import Knowledge
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.results import DocumentAnswer, EntryList, SearchResults
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, Filters, SearchFilters
 

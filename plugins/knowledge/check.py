@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from gateway.contract import ContentScrub, Finding, Host
-from plugins.knowledge.commands.check import count, inspect
 from plugins.knowledge.config import KnowledgeConfig
+from plugins.knowledge.inspection import count, inspect
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.sync.sources import SourceMissing
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from gateway.contract import Caller, Tier
 from plugins.knowledge.knowledge import Knowledge
-from plugins.knowledge.notes.content import ContentType, matching
+from plugins.knowledge.notes.content_types import ContentType, matching
 from plugins.knowledge.retrieval.markup import one_line
 
 

@@ -11,7 +11,7 @@ from gateway.contract import ConfigPath, PluginConfig, Tier
 from gateway.repositories import BranchName, Github, RepositoryName
 from plugins.knowledge.memory.rights.approval_rules import ApprovalRules
 from plugins.knowledge.memory.rights.roles import Roles
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.layouts import recognise
 from plugins.knowledge.notes.paths import EXCLUDED
 

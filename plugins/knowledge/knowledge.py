@@ -12,7 +12,7 @@ from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.lexicon import Lexicon
 from plugins.knowledge.links import Links
 from plugins.knowledge.listing import ListFilters, Listing, Order
-from plugins.knowledge.notes.content import ContentType, matching
+from plugins.knowledge.notes.content_types import ContentType, matching
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.permalinks import Permalinks
 from plugins.knowledge.related import Neighbours

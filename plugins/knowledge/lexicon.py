@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from gateway.contract import Tier
 from gateway.toolkit.words import words
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.results import Definition, DocumentStanding, Term, Terms
 from plugins.knowledge.retrieval.filters import MAX_RESULTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from gateway.contract import Tier
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.results import GroupInfo, Groups, ReleaseInfo, Releases
 from plugins.knowledge.retrieval.markup import one_line

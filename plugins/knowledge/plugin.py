@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from gateway.contract import Host, Offer, Plugin, hookimpl
-from gateway.repositories import Deliveries
-from plugins.knowledge.check import check
+from gateway.contract import Finding, Host, Offer, Plugin, hookimpl
 from plugins.knowledge.commands import COMMANDS
 from plugins.knowledge.config import KnowledgeConfig
-from plugins.knowledge.jobs import SyncJobs
-from plugins.knowledge.knowledge import Knowledge
-from plugins.knowledge.sync.admin_routes import FullSync, routes
-from plugins.knowledge.sync.admin_tasks import AdminTask
-from plugins.knowledge.sync.differences import Verified
-from plugins.knowledge.sync.follower import Follower
-from plugins.knowledge.sync.handle import open_handle
-from plugins.knowledge.webhooks import push_webhook
-
-if TYPE_CHECKING:
-    from plugins.knowledge.memory.memory import Memory
 
 
 @hookimpl
@@ -34,7 +19,7 @@ def porch_plugin() -> Plugin:
         config=KnowledgeConfig,
         open=open_knowledge,
         commands=COMMANDS,
-        check=check,
+        check=check_knowledge,
         in_portal="runs jobs",
     )
 
@@ -47,58 +32,15 @@ async def open_knowledge(config: KnowledgeConfig, host: Host) -> AsyncGenerator[
         config: the plugin's section of ``portal.yaml``.
         host: the plugin's services.
     """
-    from plugins.knowledge.offer import offer  # late: the tools over memory need the database
+    # Late, because these need the database driver and the index, and commands start without.
+    from plugins.knowledge.opening import opened
 
-    async with open_handle(config, host) as found, _errands() as (full, verification):
-        knowledge = found.knowledge
-        async with found.sync_loop.running(), _memory(config, host, knowledge) as memory:
-            whole = offer(knowledge, found.sync_loop.health, memory)
-            levers = routes(found, full, verification)
-            whole = replace(whole, routes=[*whole.routes, *levers])
-            yield _with_sync(whole, config, host, found.followers)
+    async with opened(config, host) as offer:
+        yield offer
 
 
-@asynccontextmanager
-async def _errands() -> AsyncGenerator[tuple[FullSync, AdminTask[Verified]]]:
-    full, verification = FullSync(), AdminTask[Verified]()
-    try:
-        yield full, verification
-    finally:
-        await full.close()
-        await verification.close()
+async def check_knowledge(config: KnowledgeConfig, host: Host) -> Sequence[Finding]:
+    """What ``porch check`` says of the section."""
+    from plugins.knowledge.check import check
 
-
-@asynccontextmanager
-async def _memory(
-    config: KnowledgeConfig, host: Host, knowledge: Knowledge
-) -> AsyncGenerator[Memory | None]:
-    if not config.memory.enabled:
-        yield None
-        return
-    from plugins.knowledge.memory.memory import Memory
-
-    rules = config.memory
-    async with Memory.opened(
-        host,
-        knowledge,
-        rules.roles,
-        approval=rules.approval,
-        upkeep=rules.upkeep,
-    ) as memory:
-        yield memory
-
-
-def _with_sync(
-    offer: Offer, config: KnowledgeConfig, host: Host, followers: Sequence[Follower]
-) -> Offer:
-    """The offer with the jobs and the webhook of the sync.
-
-    Raises:
-        ValueError: the webhook's secret is not where the setting says.
-    """
-    webhooks = [*offer.webhooks]
-    if config.github.webhook_secret is not None:
-        deliveries = Deliveries(host.secret(config.github.webhook_secret), host.cache)
-        webhooks.append(push_webhook(followers, host.jobs, deliveries))
-    jobs = SyncJobs(followers, host.jobs).declarations(config.schedule)
-    return replace(offer, jobs=(*offer.jobs, *jobs), webhooks=webhooks)
+    return await check(config, host)

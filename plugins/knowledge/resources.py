@@ -13,7 +13,8 @@ from pydantic import BaseModel, RootModel
 from gateway.contract import Caller, Completer, Resource, ResourceTemplate, Tier, ToolFailed
 from plugins.knowledge.completion import Completions
 from plugins.knowledge.knowledge import Knowledge
-from plugins.knowledge.notes.content import CHILDREN, CONTENT, ContentType
+from plugins.knowledge.notes.content import CONTENT
+from plugins.knowledge.notes.content_types import CHILDREN, ContentType
 from plugins.knowledge.results import EntryList
 from plugins.knowledge.retrieval.filters import Filters
 

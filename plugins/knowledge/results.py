@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.notes.fields import Maybe
 

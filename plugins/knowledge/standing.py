@@ -12,7 +12,7 @@ from datetime import UTC, datetime, time, timedelta
 from gateway.contract import Tier
 from plugins.knowledge.links import Targets
 from plugins.knowledge.notes.ages import Cause, Overdue, age_limits, last_look, overdue
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.names import Names

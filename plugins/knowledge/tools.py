@@ -11,7 +11,7 @@ from pydantic import Field
 from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.listing import ListFilters, Order
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.results import (
     Definition,
     DocumentAnswer,

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
-from gateway.contract import Host, Offer, Plugin, hookimpl
-from plugins.skills_repo.catalogue import Catalogue
-from plugins.skills_repo.check import check
+from gateway.contract import Finding, Host, Offer, Plugin, hookimpl
 from plugins.skills_repo.commands import CHECK, INDEX
 from plugins.skills_repo.config import SkillsRepoConfig
-from plugins.skills_repo.file_reader import FileReader
-from plugins.skills_repo.index.library import Library
-from plugins.skills_repo.index.store import IndexStore
-from plugins.skills_repo.index_loop import IndexLoop
-from plugins.skills_repo.offer import full_offer, offer_factory
-from plugins.skills_repo.remote_heads import RemoteHeads
-from plugins.skills_repo.repositories import open_repositories
-from plugins.skills_repo.search import Search
-from plugins.skills_repo.visibility import Visibility
 
 
 @hookimpl
@@ -31,7 +20,7 @@ def porch_plugin() -> Plugin:
         open=open_skills_repo,
         commands=(INDEX, CHECK),
         command="skills",
-        check=check,
+        check=check_skills_repo,
         in_portal="runs jobs",
     )
 
@@ -39,17 +28,15 @@ def porch_plugin() -> Plugin:
 @asynccontextmanager
 async def open_skills_repo(config: SkillsRepoConfig, host: Host) -> AsyncGenerator[Offer]:
     """Serve what the indexes hold, and keep them up to date."""
-    async with open_repositories(config, host.secret, scrub=host.scrub) as repositories:
-        reader = FileReader(config, repositories)
-        heads = RemoteHeads(repositories)
-        visible = Visibility(host.rows)
-        catalogue = Catalogue(Library(config.sources, {}), reader, host.exchange, heads, visible)
-        search = Search(host, IndexStore(host.objects), visible)
-        offer = offer_factory(catalogue, search)
-        index_loop = IndexLoop(host, config.sources, repositories, catalogue, search, offer)
-        try:
-            async with index_loop.running():
-                yield full_offer(offer(), config, host, index_loop, catalogue)
-        finally:
-            await heads.close()
-            await reader.close()
+    # Late, because these need the index and the search, and commands start without.
+    from plugins.skills_repo.opening import opened
+
+    async with opened(config, host) as offer:
+        yield offer
+
+
+async def check_skills_repo(config: SkillsRepoConfig, host: Host) -> Sequence[Finding]:
+    """What ``porch check`` says of the section."""
+    from plugins.skills_repo.check import check
+
+    return await check(config, host)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from auth import Tier
 from gateway import app as app_module
-from gateway import plugin_host
+from gateway import plugin_discovery, plugin_host
 from gateway import plugin_lifecycle as openings
 from gateway.app import PortalApp
 from gateway.config.portal import load_portal
@@ -25,7 +25,7 @@ from gateway.contract import (
 )
 from gateway.errors import ConfigError, Problem
 from gateway.observability.health import HealthBoard
-from gateway.plugin_host import discover
+from gateway.plugin_discovery import discover
 from gateway.testing import open_test_portal
 
 
@@ -86,7 +86,7 @@ async def test_a_plugin_that_cannot_be_imported_is_named_and_the_others_are_foun
         EntryPoint("gone", lambda: _raise(ImportError("No module named 'gone'"))),
         EntryPoint("typo", lambda: _raise(SyntaxError("invalid syntax"))),
     ]
-    monkeypatch.setattr(plugin_host, "entry_points", lambda group: points)
+    monkeypatch.setattr(plugin_discovery, "entry_points", lambda group: points)
     found = discover()
     assert list(found.plugins) == ["good"]
     assert "No module named 'gone'" in _reasons(found)["gone"]

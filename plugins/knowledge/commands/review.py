@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from gateway.contract import Command, CommandContext, Tier
 from plugins.knowledge.commands.portal import open_here
 from plugins.knowledge.config import KnowledgeConfig
-from plugins.knowledge.notes.ages import Overdue
+
+if TYPE_CHECKING:
+    from plugins.knowledge.notes.ages import Overdue
 
 
 class ReviewArgs(BaseModel):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from plugins.knowledge.notes.content import ContentType, matching
+from plugins.knowledge.notes.content_types import ContentType, matching
 from plugins.knowledge.notes.documents import Entry
 
 Cause = Literal["age", "end", "circle", "lost", "contested", "source"]

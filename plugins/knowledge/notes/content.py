@@ -1,4 +1,4 @@
-"""The content model: the types of the ontology and the fields of each.
+"""The content model: the fields of each type of the ontology.
 
 The knowledge server specification, sections 3.2 to 3.7 (types, groupings, schemas, the union).
 Names in JSON are the specification's, in camelCase. Beyond it, every type may carry ``tags`` and
@@ -9,7 +9,6 @@ that the ontology does not know. Other keys are kept as they are.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -23,65 +22,8 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.fields import Email, Maybe, Tags, Text, Texts, Url, When, Word
-
-
-class ContentType(StrEnum):
-    """Every type of the ontology (section 3.3)."""
-
-    FILE = "file"
-    REFERENCE = "reference"
-    INDEX = "index"
-    LINK = "link"
-    TAG = "tag"
-    RESOURCE = "resource"
-    PATTERN = "pattern"
-    PRACTICE = "practice"
-    PRIMITIVE = "primitive"
-    PROTOCOL = "protocol"
-    PLAYBOOK = "playbook"
-    QUESTION = "question"
-    STORY = "story"
-    STUDY = "study"
-    ARTICLE = "article"
-    DATA = "data"
-    PERSON = "person"
-    GROUP = "group"
-    PROJECT = "project"
-    PLACE = "place"
-    GATHERING = "gathering"
-
-
-CHILDREN: dict[ContentType, tuple[ContentType, ...]] = {
-    ContentType.REFERENCE: (ContentType.INDEX, ContentType.LINK, ContentType.TAG),
-    ContentType.RESOURCE: (
-        ContentType.PATTERN,
-        ContentType.PRACTICE,
-        ContentType.PRIMITIVE,
-        ContentType.PROTOCOL,
-        ContentType.PLAYBOOK,
-        ContentType.QUESTION,
-    ),
-    ContentType.STORY: (ContentType.STUDY, ContentType.ARTICLE),
-    ContentType.DATA: (
-        ContentType.PERSON,
-        ContentType.GROUP,
-        ContentType.PROJECT,
-        ContentType.PLACE,
-        ContentType.GATHERING,
-    ),
-}
-"""The parent types and their children (section 3.4)."""
-
-
-def matching(wanted: ContentType) -> tuple[ContentType, ...]:
-    """The types that a filter on ``wanted`` lets through: a parent matches its children too.
-
-    ``file`` is the root of the hierarchy, but as a filter it means the working documents that
-    have no type of their own: a filter that matches everything would be of no use.
-    """
-    return (wanted, *CHILDREN.get(wanted, ()))
-
 
 MAX_CLAIMED = 20
 """Documents that one can say to supersede, or to contest: nothing supersedes everything."""

@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from gateway.contract import Tier
-from plugins.knowledge.notes.content import Content, ContentType
+from plugins.knowledge.notes.content import Content
+from plugins.knowledge.notes.content_types import ContentType
 
 
 class Entry(BaseModel):

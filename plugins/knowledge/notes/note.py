@@ -19,7 +19,8 @@ from pydantic.alias_generators import to_camel
 
 from gateway.contract import Tier
 from plugins.knowledge.notes import mdx
-from plugins.knowledge.notes.content import CONTENT, ContentType, Link
+from plugins.knowledge.notes.content import CONTENT, Link
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.fields import parse_date, parse_text
 from plugins.knowledge.notes.frontmatter import BrokenNote, Frontmatter, Problem, Severity, read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 
 PATH_TYPES: Mapping[str, ContentType] = {
     "artifacts/patterns": ContentType.PATTERN,

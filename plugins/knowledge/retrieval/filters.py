@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from gateway.contract import Condition, Tier
-from plugins.knowledge.notes.content import ContentType, matching
+from plugins.knowledge.notes.content_types import ContentType, matching
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.notes.fields import Tags, When
 

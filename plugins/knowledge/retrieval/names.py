@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from gateway.contract import Tier
 from gateway.toolkit.words import words
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.store import Store

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from gateway.contract import ContentScrub, Objects
 from plugins.knowledge.config import SourceConfig
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.ids import raw_key
 from plugins.knowledge.sync import listing as listings

@@ -12,7 +12,7 @@ from gateway.contract import ContentScrub
 from gateway.repositories import Checkout
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes import conversion
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note, Origin, Rules, parse
 from plugins.knowledge.notes.paths import PATH_TYPES, SUFFIXES, is_note, is_passed_over

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from gateway import plugin_host
+from gateway import plugin_discovery
 from gateway.cli.options import EXIT
 from gateway.contract import Finding, Host, Offer, Plugin, PluginConfig, hookimpl
 from gateway.services import clients
@@ -127,7 +127,7 @@ def _plants(monkeypatch: pytest.MonkeyPatch, check: Any) -> None:
 
             return Plugin("plants", "Has beds.", opened, Beds, check=check)
 
-    found = plugin_host.discover
+    found = plugin_discovery.discover
     for module in ("gateway.cli.checkup", "gateway.assembly"):
         monkeypatch.setattr(f"{module}.discover", lambda modules=None: found([Plants()]))
 

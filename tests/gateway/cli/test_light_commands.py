@@ -17,6 +17,15 @@ PORTAL_PARTS = SERVING | {"mcp_types", "sqlalchemy", "opentelemetry", "starlette
 """What only a portal needs."""
 SETTINGS = {"auth", "pydantic", "pydantic_settings", "yaml"}
 """What reads `portal.yaml`."""
+SHIPPED = ("codegraph", "knowledge", "skills_repo", "upstreams", "workflows")
+OPENING = (
+    *("gateway.app", "gateway.assembly", "gateway.plugin_host", "gateway.services"),
+    *("gateway.catalog.catalog", "gateway.surfaces", "gateway.pipeline"),
+    *(f"plugins.{name}.{room}" for name in SHIPPED for room in ("offer", "opening", "tools")),
+    *("plugins.knowledge.sync", "plugins.knowledge.notes.content.", "plugins.knowledge.retrieval"),
+    *("plugins.skills_repo.index", "plugins.codegraph.indexing", "plugins.upstreams.upstreams"),
+)
+"""Modules, by how their names begin, that open or serve a plugin."""
 WITH_A_MODEL = """
 services: {embedding: embedded}
 plugins: {knowledge: {enabled: false}, workflows: {enabled: false}}
@@ -37,12 +46,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def imported(place: Path, *words: str) -> set[str]:
     """The packages that a command has imported when it has done its work."""
+    return {each.partition(".")[0] for each in modules(place, *words)}
+
+
+def modules(place: Path, *words: str) -> set[str]:
+    """The modules that a command has imported when it has done its work."""
     command = [sys.executable, "-X", "importtime", "-m", "gateway.cli", *words]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr[-2000:]
     assert done.stdout
     lines = [each for each in done.stderr.splitlines() if each.startswith("import time:")]
-    return {each.rpartition("|")[2].strip().partition(".")[0] for each in lines}
+    return {each.rpartition("|")[2].strip() for each in lines}
 
 
 @pytest.mark.parametrize(
@@ -72,6 +86,14 @@ def test_a_portal_opened_for_one_look_loads_no_model(tmp_path: Path) -> None:
     found = imported(tmp_path, "tools")
     assert {"starlette", "sqlalchemy"} <= found
     assert found & {"numpy", "onnxruntime", "tokenizers", "uvicorn", "dbos"} == set()
+
+
+@pytest.mark.parametrize("words", [("plugins",), ("doctor",)])
+def test_plugins_are_found_by_their_declarations_alone(place: Path, words: tuple[str, ...]) -> None:
+    found = modules(place, *words)
+    assert {f"plugins.{name}.config" for name in SHIPPED} <= found
+    assert {each.partition(".")[0] for each in found} & (PORTAL_PARTS | {"rich"}) == set()
+    assert {each for each in found if each.startswith(OPENING)} == set()
 
 
 @pytest.mark.parametrize("words", [("upstreams", "status"), ("workflows", "--help")])

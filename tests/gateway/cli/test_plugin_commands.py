@@ -22,7 +22,7 @@ from gateway.contract import (
     PluginConfig,
     hookimpl,
 )
-from gateway.plugin_host import discover
+from gateway.plugin_discovery import discover
 from tests.gateway.cli.conftest import Run
 
 
@@ -76,7 +76,7 @@ class Greeter:
 @pytest.fixture
 def greeter(porch: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     monkeypatch.setattr(plugin_commands, "plugin_names", lambda: ["greeter"])
-    monkeypatch.setattr("gateway.plugin_host.discover", lambda **_: discover([Greeter()]))
+    monkeypatch.setattr("gateway.plugin_discovery.discover", lambda **_: discover([Greeter()]))
     return lambda *words: porch("greeter", *words)
 
 

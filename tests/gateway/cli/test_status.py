@@ -69,7 +69,7 @@ def test_beside_a_portal_both_say_what_it_does_and_what_to_mend(beside: Run, pla
     result = beside("doctor")
     assert result.exit_code == EXIT.PROBLEM
     heads = [line for line in result.output.splitlines() if line and line[0] not in " 0123456789"]
-    assert heads[0].startswith("Broken")
+    assert heads[0].startswith("At risk")
     assert result.output.index("no_such_tool") < result.output.index("chmod 700")
     assert max(map(len, result.output.splitlines())) <= 80
     found = json.loads(beside("doctor", "--json").stdout)

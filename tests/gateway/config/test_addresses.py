@@ -18,7 +18,7 @@ from gateway.config.portal import load_portal
 from gateway.config.portal_keys import PortalConfig
 from gateway.errors import ConfigError
 from gateway.identity.sign_in import SignInMethods
-from gateway.plugin_host import discover
+from gateway.plugin_discovery import discover
 from gateway.services.vectors.address import open_vectors
 
 OWN = {"PortalConfig.public_url"}

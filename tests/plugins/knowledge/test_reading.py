@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.contract import Tier, ToolFailed
 from plugins.knowledge.listing import ListFilters
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.sections import called, sections
 from tests.plugins.knowledge.retrieval.conftest import Base, WordEmbedder, document, opened
 

@@ -12,7 +12,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from gateway.cli import main
-from plugins.skills_repo.commands import _with_local_path
+from plugins.skills_repo.command_actions import _with_local_path
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.frontmatter import read
 from plugins.skills_repo.inspection import Problem, links

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from gateway.contract import Tier
 from plugins.knowledge.notes.ages import overdue
-from plugins.knowledge.notes.content import CONTENT, ContentType
+from plugins.knowledge.notes.content import CONTENT
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.notes.note import Origin, Rules, parse
 from plugins.knowledge.notes.paths import PATH_TYPES

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from plugins.knowledge.commands.check import inspect
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
+from plugins.knowledge.inspection import inspect
 from plugins.knowledge.notes import conversion
 from plugins.knowledge.notes.conversion import NotConverted, convert
 from plugins.knowledge.notes.layouts import recognise

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.ids import (
     InvalidId,
     check_id,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plugins.knowledge.commands.check import inspect
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
+from plugins.knowledge.inspection import inspect
 from plugins.knowledge.notes.layouts import recognise
 
 TREES: Mapping[str, tuple[Mapping[str, str], int]] = {

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract import Tier
-from plugins.knowledge.notes.content import CHILDREN, CONTENT, ContentType, matching
+from plugins.knowledge.notes.content import CONTENT
+from plugins.knowledge.notes.content_types import CHILDREN, ContentType, matching
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.fields import parse_date
 from plugins.knowledge.notes.note import Note, Origin, Rules, parse

@@ -18,7 +18,8 @@ from gateway.plugin_host import make_host
 from gateway.services import open_services
 from gateway.toolkit.words import terms
 from plugins.knowledge.knowledge import Knowledge
-from plugins.knowledge.notes.content import CONTENT, ContentType
+from plugins.knowledge.notes.content import CONTENT
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.store import Store
 

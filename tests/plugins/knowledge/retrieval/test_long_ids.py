@@ -13,7 +13,7 @@ import pytest
 from gateway.contract import Tier
 from gateway.services.database.service import open_database
 from plugins.knowledge.knowledge import MIGRATIONS
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.retrieval.embeddings import Embeddings
 from plugins.knowledge.retrieval.filters import SearchFilters
 from tests.conftest import new_database

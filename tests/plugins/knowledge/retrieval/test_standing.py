@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.contract import Tier
 from plugins.knowledge.listing import ListFilters
-from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.note import Origin, Rules, parse
 from plugins.knowledge.notes.paths import PATH_TYPES
 from plugins.knowledge.retrieval.filters import SearchFilters

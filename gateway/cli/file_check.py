@@ -1,0 +1,62 @@
+"""Examines the configuration's files and the plugins' declarations; no plugin is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.config.portal import Portal
+from gateway.config.tiers_file import TierRulesFile
+from gateway.errors import ConfigError, Problem
+from gateway.plugin_discovery import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The findings of a check.
+
+    Attributes:
+        problems: what an admin must mend, one line each.
+        notes: what is worth knowing and needs nothing.
+    """
+
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def file_problems(portal: Portal, found: Found) -> list[str]:
+    """What is wrong with plugins that cannot be used, with their sections, and with tiers.yaml.
+
+    Args:
+        portal: the configuration; that ``portal.yaml`` itself is right is known by now.
+        found: the plugins.
+    """
+    sections = section_problems(portal, found).values()
+    return [
+        *(f"{broken.name}: {broken.reason}" for broken in found.broken),
+        *map(str, portal.unknown_plugins(set(found.plugins))),
+        *(str(each) for every in sections for each in every),
+        *map(str, rule_problems(portal.tiers_file)),
+    ]
+
+
+def section_problems(portal: Portal, found: Found) -> dict[str, tuple[Problem, ...]]:
+    """What is wrong with the plugins' sections of portal.yaml, by plugin; those without are left
+    out."""
+    problems: dict[str, tuple[Problem, ...]] = {}
+    for name, plugin in found.plugins.items():
+        if portal.section(name).enabled:
+            try:
+                portal.plugin_config(name, plugin.config)
+            except ConfigError as error:
+                problems[name] = error.problems
+    return problems
+
+
+def rule_problems(path: Path) -> tuple[Problem, ...]:
+    """Why a tiers.yaml cannot be read; nothing where it can."""
+    try:
+        TierRulesFile(path.expanduser().absolute())
+    except ConfigError as error:
+        return error.problems
+    return ()

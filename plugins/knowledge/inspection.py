@@ -1,0 +1,170 @@
+"""What members should mend in a directory of notes, and how it would be served as it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gateway.contract import ContentScrub
+from plugins.knowledge.config import KnowledgeConfig, SourceConfig
+from plugins.knowledge.notes.frontmatter import Problem, summed
+from plugins.knowledge.notes.layouts import recognise
+from plugins.knowledge.notes.note import none_published
+from plugins.knowledge.sync.manifest import Manifest
+from plugins.knowledge.sync.plan import Planner
+from plugins.knowledge.sync.sources import DirectorySource
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found.
+
+    Attributes:
+        directory: what was checked.
+        files: how many notes there are.
+        served: how many would be served, by type.
+        unpublished: how many do not ask to be: not ``publish: true``, or ``draft: true``.
+        problems: by the order of their paths, with the directory in front.
+    """
+
+    directory: Path
+    files: int
+    served: Counter[str]
+    unpublished: int
+    problems: Sequence[Problem]
+
+    @property
+    def errors(self) -> int:
+        """How many notes cannot be served."""
+        return sum(problem.severity == "error" for problem in self.problems)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for a program."""
+        return {
+            "directory": str(self.directory),
+            "files": self.files,
+            "served": dict(self.served),
+            "unpublished": self.unpublished,
+            "errors": self.errors,
+            "warnings": len(self.problems) - self.errors,
+            "problems": [asdict(problem) for problem in self.problems],
+        }
+
+
+def inspect(directory: Path, config: KnowledgeConfig, scrub: ContentScrub | None = None) -> Report:
+    """Read every note of a directory as the portal would; blocks.
+
+    Args:
+        directory: the directory.
+        config: the plugin's section; where it names the directory as a source, the source's
+            own settings count.
+        scrub: takes secrets out, as the portal's settings say; by default all that are found.
+
+    Raises:
+        SourceMissing: the directory cannot be listed.
+    """
+    settings, scrub = _settings(directory, config), scrub or ContentScrub("knowledge")
+    scrub = replace(scrub, enabled=scrub.applies(settings.name or settings.key))
+    source = DirectorySource(
+        settings.model_copy(update={"name": None}), config.types, config.max_note, scrub
+    )
+    scan = source.scan()
+    plan = Planner(Manifest(), [(source, scan)], "", "").plan()
+    problems = [
+        Problem(str(directory / one.path), one.line, one.reason, one.severity)
+        for one in summed(sorted(plan.problems))
+    ]
+    served = Counter(str(put.document.content_type) for put in plan.puts.values())
+    unpublished = sum(record.is_unpublished for record in plan.files.values())
+    return Report(directory, len(plan.files), served, unpublished, problems)
+
+
+def _settings(directory: Path, config: KnowledgeConfig) -> SourceConfig:
+    """The directory's own settings."""
+    for source in config.sources:
+        if source.directory and source.directory.resolve() == directory.resolve():
+            return source.laid_out()
+    return SourceConfig(directory=directory)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """How a directory that no section names would be served as it is.
+
+    Attributes:
+        layout: what it looks like.
+        source: the source to write into portal.yaml.
+        report: what would come of it.
+    """
+
+    layout: str
+    source: Mapping[str, Any]
+    report: Report
+
+    def yaml(self) -> str:
+        """The lines for portal.yaml."""
+        import yaml
+
+        section = {"plugins": {"knowledge": {"sources": [dict(self.source)]}}}
+        return yaml.safe_dump(section, sort_keys=False, allow_unicode=True, width=100)
+
+    def lines(self) -> list[str]:
+        """The proposal for people."""
+        would = f"{self.report.served.total()} of {count(self.report.files, 'note')}"
+        return [
+            "",
+            f"This looks like {self.layout}. To have {would} served, add to portal.yaml:",
+            "",
+            *self.yaml().splitlines(),
+        ]
+
+
+def propose(
+    directory: Path, config: KnowledgeConfig, scrub: ContentScrub | None = None
+) -> Proposal | None:
+    """What would serve a directory as it is; None where the configuration says how. Blocks.
+
+    Args:
+        directory: the directory.
+        config: the plugin's section.
+        scrub: as for :func:`inspect`.
+    """
+    if _settings(directory, config).model_fields_set != {"directory"}:
+        return None
+    layout = recognise(directory)
+    source = {"directory": str(directory), **layout.settings}
+    proposed = SourceConfig.model_validate(source)
+    report = inspect(directory, config.model_copy(update={"sources": (proposed,)}), scrub)
+    return Proposal(layout.name, source, report)
+
+
+def lines(report: Report) -> list[str]:
+    """A report for people, the problems first."""
+    lines = [
+        str(one)
+        if one.severity == "error"
+        else f"{one.path}:{one.line}: {one.severity}: {one.reason}"
+        for one in report.problems
+    ]
+    if lines:
+        lines.append("")
+    warnings = len(report.problems) - report.errors
+    lines.append(
+        f"{report.directory}: {count(report.files, 'note')}, "
+        f"{report.served.total()} to be served, {report.unpublished} not published, "
+        f"{count(report.errors, 'error')}, {count(warnings, 'warning')}."
+    )
+    if report.served:
+        by_type = ", ".join(f"{count} {type}" for type, count in report.served.most_common())
+        lines.append(f"To be served: {by_type}.")
+    elif report.files:
+        lines.append(f"Nothing would be served: {none_published(report.files)}.")
+    return lines
+
+
+def count(number: int, noun: str) -> str:
+    """So many of something, in words: ``1 note``, ``2 notes``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
