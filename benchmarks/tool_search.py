@@ -71,7 +71,7 @@ async def _measure(servers: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[R
         await embedder.close()
     about = f"{len(items)} tools of {len(servers)} servers, {len(asked)} requests"
     rows = _rows("BM25 alone", _found(ranking, asked, _ALONE, by_meaning=False), about)
-    rows += _rows("BM25 and deeds", _found(ranking, asked, WEIGHTS, by_meaning=False), about)
+    rows += _rows("BM25 and intents", _found(ranking, asked, WEIGHTS, by_meaning=False), about)
     rows += _rows("dense alone", _found(ranking, asked, _ALONE), about)
     used = _found(ranking, asked, WEIGHTS)
     rows += _rows("product as it is", used, about)

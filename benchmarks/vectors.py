@@ -46,8 +46,8 @@ def measure() -> list[Row]:
 
 
 async def _measured(url: str, place: Path) -> list[Row]:
-    from gateway.services.vectors.edge import EdgeVectors
     from gateway.services.vectors.pgvector import PgVectors
+    from gateway.services.vectors.qdrant_edge import EdgeVectors
 
     rows: list[Row] = []
     exact: list[list[str]] = []

@@ -13,7 +13,7 @@ from auth.sealer import Sealer
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.missing_items import Absences
 from gateway.catalog.upgrade_hint import UpgradeHint
-from gateway.changes import Changes
+from gateway.change_bus import Changes
 from gateway.config.access_check import check_access
 from gateway.config.addresses import MEMBERS_PATH
 from gateway.config.portal import Portal

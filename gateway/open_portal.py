@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.missing_items import Absences
-from gateway.changes import Changes
+from gateway.change_bus import Changes
 from gateway.config.portal import Portal
 from gateway.config.tiers_file import TierRulesFile
 from gateway.discovery.discovery import Discovery

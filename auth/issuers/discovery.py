@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from pydantic_core import from_json
 
 from auth.document_fetcher import Document, max_age, system_tls
+from auth.portal_addresses import LOOPBACK, is_safe
 from auth.public_addresses import is_public
-from auth.site import LOOPBACK, is_safe
 
 if TYPE_CHECKING:
     import httpx2

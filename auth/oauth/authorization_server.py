@@ -13,8 +13,8 @@ from auth.stores import Grant, GrantStore, People
 
 if TYPE_CHECKING:
     from auth.oauth.clients import Clients
+    from auth.portal_addresses import Site
     from auth.revocations import Revocations
-    from auth.site import Site
     from auth.tokens.access_tokens import AccessTokens
 
 

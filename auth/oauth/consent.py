@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode, urlsplit
 
+from auth.portal_addresses import LOOPBACK
 from auth.sealer import BadSeal, Sealer
-from auth.site import LOOPBACK
 from auth.stores import Code, Grant, GrantStore, Session, digest
 
 CONSENT_TIMEOUT_S = 600.0

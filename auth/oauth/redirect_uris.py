@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from pydantic_core import Url
 
-from auth.site import LOOPBACK_HOST
+from auth.portal_addresses import LOOPBACK_HOST
 
 MAX_URI_LENGTH = 500
 """Characters of a redirect URI."""

@@ -22,9 +22,9 @@ from urllib.parse import urlsplit
 from auth.callers import Account, Signer
 from auth.credentials import BadCredential
 from auth.facts import SourceUnavailable
+from auth.portal_addresses import Site
 from auth.sealer import Sealer
 from auth.single_use import SingleUseStore
-from auth.site import Site
 
 if TYPE_CHECKING:
     from auth.chain.contract_signatures import ContractWallets

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from auth.callers import BY_CONSENT, Identity
 from auth.credentials import BadCredential
-from auth.site import Site
+from auth.portal_addresses import Site
 from auth.stores import Grant, GrantStore, People, Person
 from auth.tiers import Tier
 from auth.tokens.jwt_checks import Unverified, check_times, unverified, verified

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from auth.site import Site
+from auth.portal_addresses import Site
 from auth.stores import digest
 from auth.tokens.signing_keys import ALGORITHM, SigningKeys
 

@@ -16,7 +16,7 @@ from gateway.catalog.decisions import Decisions
 from gateway.catalog.item_factory import Made, made
 from gateway.catalog.items import OWN_TOOLS, Item, Kind
 from gateway.catalog.refusals import BeyondToken, NotAllowed, unknown
-from gateway.catalog.rejected import Rejected, clash
+from gateway.catalog.rejected_declarations import Rejected, clash
 from gateway.catalog.skills import SkillTree
 from gateway.catalog.tier_rule import (
     Decision,

@@ -14,7 +14,7 @@ from gateway.catalog.items import (
     template_item,
     tool_item,
 )
-from gateway.catalog.rejected import Rejected
+from gateway.catalog.rejected_declarations import Rejected
 from gateway.catalog.schemas import BadDeclaration
 from gateway.catalog.skills import skill_item
 from gateway.contract import Offer

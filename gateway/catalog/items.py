@@ -32,7 +32,7 @@ from gateway.contract import (
     SkillFile,
     Tool,
 )
-from gateway.contract.paging import CURSOR_ARGUMENT, CURSOR_SCHEMA
+from gateway.contract.answer_size import CURSOR_ARGUMENT, CURSOR_SCHEMA
 from gateway.scrubbing.opaque import NOTHING, Opaque, opaque
 from gateway.toolkit.mirrored_headers import (
     ParameterHeaders,

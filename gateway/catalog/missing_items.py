@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from auth import Caller, Tier
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item
-from gateway.catalog.rejected import Rejected
+from gateway.catalog.rejected_declarations import Rejected
 from gateway.catalog.tier_rule import ItemKey
 from gateway.contract import Absent, Offer, Prompt, PromptFamily, Tool
 from gateway.observability.logs import get_logger

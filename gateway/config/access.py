@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from auth.claims import MIN_CLAIMS_AGE_S
+from auth.portal_addresses import is_safe
 from auth.proof_expiry import CONTRACT_PROOF_LIFETIME
-from auth.site import is_safe
 from gateway.contract.config_types import (
     Address,
     Duration,

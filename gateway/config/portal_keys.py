@@ -25,7 +25,7 @@ from pydantic import (
     field_validator,
 )
 
-from auth.site import LOOPBACK, Site, is_safe
+from auth.portal_addresses import LOOPBACK, Site, is_safe
 from gateway.config.access import Chains, Roles, SignIn
 from gateway.config.addresses import DOORS
 from gateway.config.bulkheads import PluginBounds

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from auth import ANONYMOUS, Caller, Tier
 from auth.tokens.assertions import Assertion
-from gateway.contract.absent import Absent
+from gateway.contract.answer_size import Listing, Page, Piece, piece
 from gateway.contract.apis import Allowance, Api, Refusal
 from gateway.contract.backend_errors import is_outage
+from gateway.contract.caller_lists import ListedResource, PromptFamily, ResourceLister
 from gateway.contract.config_types import ConfigPath, Duration, SafeUrl, SecretRef
 from gateway.contract.connections import (
     Connection,
@@ -24,7 +25,7 @@ from gateway.contract.connections import (
 from gateway.contract.directories import follow, follow_each, rebuildable
 from gateway.contract.exchange import Exchange
 from gateway.contract.failures import ToolFailed
-from gateway.contract.families import ListedResource, PromptFamily, ResourceLister
+from gateway.contract.missing_items import Absent
 from gateway.contract.offers import (
     Completer,
     Health,
@@ -37,7 +38,6 @@ from gateway.contract.offers import (
     UpstreamCredential,
     Webhook,
 )
-from gateway.contract.paging import Listing, Page, Piece, piece
 from gateway.contract.people import Fellow, People
 from gateway.contract.personal_data import PersonalData, PersonalFile
 from gateway.contract.plugin import (

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
 
-from auth.site import is_safe
+from auth.portal_addresses import is_safe
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
 _RATE = re.compile(r"(\d+)(?:\s+in\s+(\d+(?:\.\d+)?\s*(?:ms|s|m|h|d)))?")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from auth.tokens.assertions import Assertion
-from gateway.contract.absent import Absent
+from gateway.contract.missing_items import Absent
 
 
 class Exchange(Protocol):

@@ -14,11 +14,11 @@ from pydantic import BaseModel
 
 from auth import Caller, Tier
 from gateway.contract import signatures
-from gateway.contract.absent import Absent
+from gateway.contract.answer_size import Page
 from gateway.contract.apis import Api
+from gateway.contract.caller_lists import PromptFamily, ResourceLister
 from gateway.contract.connections import Connections
-from gateway.contract.families import PromptFamily, ResourceLister
-from gateway.contract.paging import Page
+from gateway.contract.missing_items import Absent
 from gateway.contract.personal_data import PersonalData
 from gateway.contract.relayed import Origin, Relayed
 from gateway.contract.routes import Route

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from auth import Caller
+from gateway.contract.answer_size import Listing
 from gateway.contract.config_types import checked_rate
-from gateway.contract.paging import Listing
 
 
 @dataclass(frozen=True, slots=True)

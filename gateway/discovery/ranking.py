@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gateway.catalog.items import Item
-from gateway.discovery.deeds import Deeds, agreement, deeds_of
+from gateway.discovery.intents import Intents, agreement, intents_of
 from gateway.toolkit.bm25 import rarity, text_weights
 from gateway.toolkit.words import terms, words
 
@@ -29,16 +29,16 @@ class Weights(NamedTuple):
 
     Attributes:
         words: the words, of which the best tool has 1.
-        deed: that a tool does what is asked for, and against it that it does something else.
+        intent: that a tool does what is asked for, and against it that it does something else.
         deed_in_words: the same among the words.
     """
 
     words: float
-    deed: float
+    intent: float
     deed_in_words: float = 0.05
 
 
-WEIGHTS = Weights(words=0.08, deed=0.02)
+WEIGHTS = Weights(words=0.08, intent=0.02)
 _NAME, _GROUP, _FIRST, _REST, _ARGUMENT = 4, 2, 2, 1, 1
 """How much a word counts by where it stands."""
 _AVERAGE_TERMS = 60
@@ -71,12 +71,12 @@ class Words(NamedTuple):
     Attributes:
         weights: how much each of its terms counts.
         texts: what is embedded of it, in views whose middle counts.
-        deeds: what its name says that it does.
+        intents: what its name says that it does.
     """
 
     weights: Mapping[int, float]
     texts: tuple[str, ...]
-    deeds: Deeds = frozenset()
+    intents: Intents = frozenset()
 
 
 def group_of(item: Item) -> str:
@@ -112,7 +112,7 @@ def words_of(item: Item) -> Words:
     views = f"{group}: {name}. {first}", f"{group} {name}: {text}", text or name
     texts = tuple(each[:_MAX_EMBEDDED_CHARACTERS] for each in views)
     weighed = dict(zip(weights.indices, weights.values, strict=True))
-    return Words(weighed, texts, deeds_of(name))
+    return Words(weighed, texts, intents_of(name))
 
 
 class Ranking:
@@ -126,7 +126,7 @@ class Ranking:
     def __init__(self, items: Sequence[Item], said: Sequence[Words]) -> None:
         self.items = items
         self.texts = [each.texts for each in said]
-        self._deeds = [each.deeds for each in said]
+        self._intents = [each.intents for each in said]
         self._names = {item.name.casefold(): place for place, item in enumerate(items)}
         self._having: dict[int, list[tuple[int, float]]] = defaultdict(list)
         for place, each in enumerate(said):
@@ -154,7 +154,7 @@ class Ranking:
             query: what is asked.
             limit: how many at most.
             vector: the question's own, where meaning is to count.
-            weights: how much the words and the deed count beside it.
+            weights: how much the words and the intent count beside it.
         """
         agreed = self._agreements(query)
         scores = self._by_words(query)
@@ -168,7 +168,7 @@ class Ranking:
             scores = {
                 place: rest * likeness
                 + weights.words * scores.get(place, 0.0)
-                + weights.deed * agreed[place]
+                + weights.intent * agreed[place]
                 for place, likeness in enumerate((self._vectors @ vector).tolist())
             }
         if (named := self._names.get(query.strip().casefold())) is not None:
@@ -178,11 +178,11 @@ class Ranking:
 
     def _agreements(self, query: str) -> list[int]:
         """Of each tool, whether it does what is asked for."""
-        wanted, known = deeds_of(query), dict[Deeds, int]()
-        for does in self._deeds:
+        wanted, known = intents_of(query), dict[Intents, int]()
+        for does in self._intents:
             if does not in known:
                 known[does] = agreement(wanted, does)
-        return [known[does] for does in self._deeds]
+        return [known[does] for does in self._intents]
 
     def _by_words(self, query: str) -> dict[int, float]:
         from gateway.toolkit.bm25 import term_id

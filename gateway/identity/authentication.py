@@ -14,12 +14,12 @@ from auth import Authenticator, StaticTokens, Verifier
 from auth.account_service import AccountService
 from auth.chain.followers import Followers
 from auth.facts import Facts
+from auth.portal_addresses import Site
 from auth.proof_expiry import ProofExpiry
 from auth.resolver import Resolver
 from auth.revocations import Revocations
 from auth.rules import AccessRules
 from auth.sessions import BrowserSessions
-from auth.site import Site
 from auth.stores import Stores
 from auth.tokens.access_tokens import AccessTokens
 from auth.tokens.api_tokens import ApiTokens

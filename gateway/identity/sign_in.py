@@ -15,12 +15,12 @@ from auth.fact_sources.hats import HatsSource
 from auth.fact_sources.passport import PassportSource
 from auth.fact_sources.tokens import TokensSource
 from auth.facts import Question, Source
+from auth.portal_addresses import Site
 from auth.sealer import Sealer
 from auth.sign_in.github import GithubSignIn
 from auth.sign_in.oidc import OidcSignIn
 from auth.sign_in.redirects import RedirectSignIn
 from auth.sign_in.wallet import WalletSignIn
-from auth.site import Site
 from auth.stores import Stores
 from gateway.config.portal import Portal
 from gateway.contract.config_types import safe_url

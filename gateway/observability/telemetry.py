@@ -21,7 +21,7 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from gateway.errors import ConfigError, Problem
-from gateway.observability.outgoing import trace_requests
+from gateway.observability.outgoing_requests import trace_requests
 from gateway.toolkit import spans
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from gateway.contract.answer_size import Listing, Page
 from gateway.contract.offers import Tool
-from gateway.contract.paging import Listing, Page
 from gateway.pipeline.cursors import Cursors, Place
 from gateway.pipeline.json_budget import shorten, size
 from gateway.pipeline.json_text import UNSENDABLE, sendable

@@ -20,8 +20,8 @@ from typing import Any
 from auth import Caller
 from gateway.catalog.items import Item
 from gateway.contract import ConnectionNeeded, ToolFailed
+from gateway.contract.answer_size import CURSOR_ARGUMENT, Listing
 from gateway.contract.backend_errors import is_database_away
-from gateway.contract.paging import CURSOR_ARGUMENT, Listing
 from gateway.contract.streams import StreamEvent
 from gateway.errors import PortalError
 from gateway.limits.rate_counter import LimitReached
@@ -47,7 +47,7 @@ from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.pipeline.pager import Pager, page_of
 from gateway.pipeline.question_clock import QuestionClock
 from gateway.scrubbing.scrubber import Redaction
-from gateway.toolkit.first_step import within
+from gateway.toolkit.eager_start import within
 from gateway.toolkit.spans import span
 from gateway.toolkit.time_slices import in_turns
 

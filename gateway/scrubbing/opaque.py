@@ -12,7 +12,7 @@ Opaque: TypeAlias = "dict[str, Opaque] | None"
 NOTHING: Opaque = {}
 """What leaves nothing alone."""
 CURSOR = "cursor"
-"""The argument of every tool that pages (:mod:`gateway.contract.paging`), made by the portal."""
+"""The argument of every paged tool (:mod:`gateway.contract.answer_size`), made by the portal."""
 
 
 def opaque(paths: Iterable[str]) -> Opaque:

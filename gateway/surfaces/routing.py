@@ -50,9 +50,9 @@ from gateway.surfaces.mcp.methods import Methods
 from gateway.surfaces.mcp.modern import Modern
 from gateway.surfaces.mcp.relay import Relay
 from gateway.surfaces.mcp.replies import Replies
+from gateway.surfaces.mcp.request_state import StateSigner
 from gateway.surfaces.mcp.resumption import Resumption
 from gateway.surfaces.mcp.sessions import Sessions
-from gateway.surfaces.mcp.state import StateSigner
 from gateway.surfaces.mcp.step_up import StepUp
 from gateway.surfaces.mcp.subscriptions import Subscriptions
 from gateway.surfaces.oauth.parts import OAuthSurface

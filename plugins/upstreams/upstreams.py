@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 from gateway.contract import Change, Host, Offer, Tier, Tool
-from plugins.upstreams.absent import absent
 from plugins.upstreams.catalogue.names import key_of
 from plugins.upstreams.catalogue.pins import Quarantined, State
 from plugins.upstreams.config import CommonsSettings, UpstreamsConfig
@@ -20,6 +19,7 @@ from plugins.upstreams.credentials.oauth_http import OAuthHttp
 from plugins.upstreams.credentials.people import connections, personal_data
 from plugins.upstreams.credentials.registration import Registration
 from plugins.upstreams.health import health_of
+from plugins.upstreams.missing_items import absent
 from plugins.upstreams.offer import Declarations
 from plugins.upstreams.relay.apps import own_uri, shown_uri
 from plugins.upstreams.relay.parked import Parked

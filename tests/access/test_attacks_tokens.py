@@ -14,7 +14,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from auth.site import Site
+from auth.portal_addresses import Site
 from auth.tokens.access_tokens import AccessTokens
 from auth.tokens.signing_keys import SigningKeys
 from gateway.config.addresses import DOORS

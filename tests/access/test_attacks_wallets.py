@@ -11,9 +11,9 @@ import pytest
 from eth_account import Account as Key
 from eth_account.messages import encode_defunct
 
+from auth.portal_addresses import Site
 from auth.sealer import Sealer
 from auth.sign_in.wallet import WalletSignIn
-from auth.site import Site
 from tests.access.attacks import BASE, Attacked, attacked, person_of
 from tests.gateway.surfaces.pages.browser import Browser
 

@@ -13,9 +13,9 @@ from eth_account.messages import encode_defunct
 from auth import BadCredential
 from auth.chain.contract_signatures import ContractWallets
 from auth.chain.ens import EnsNames
+from auth.portal_addresses import Site
 from auth.sealer import Sealer
 from auth.sign_in.wallet import WalletSignIn
-from auth.site import Site
 
 BASE = "https://portal.example.org"
 BROWSER = "the browser's cookie"

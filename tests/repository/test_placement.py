@@ -15,7 +15,7 @@ PLACES = [
     ("the message to a denied caller", "gateway/catalog/refusals.py", "Requires {required} access"),
     ("how a denied caller gets further", "gateway/catalog/upgrade_hint.py", "class UpgradeHint"),
     ("which key of tiers.yaml wins", "gateway/catalog/tier_rule.py", "class TierRules"),
-    ("the size at which answers are cut", "gateway/contract/paging.py", "BYTES ="),
+    ("the size at which answers are cut", "gateway/contract/answer_size.py", "BYTES ="),
     ("for how long a cursor is good", "gateway/pipeline/cursors.py", "CURSOR_LIFETIME"),
     ("the order of what a call passes", "gateway/pipeline/pipeline.py", "class Pipeline"),
     ("how often a caller may call a tool", "gateway/limits/call_limits.py", "class CallLimits"),

@@ -28,7 +28,7 @@ _IMPORTED = (
     "gateway.services.cache.redis",
     "gateway.services.embedding.minilm",
     "gateway.services.database.sqlite_driver",
-    "gateway.services.vectors.edge",
+    "gateway.services.vectors.qdrant_edge",
     "plugins.codegraph.offer",
     "plugins.codegraph.plugin",
     "plugins.knowledge.offer",

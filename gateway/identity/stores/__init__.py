@@ -28,11 +28,11 @@ def open_stores(database: Database, clock: Callable[[], datetime] = utc_now) -> 
     """
     from gateway.identity.stores.api_tokens import SqlApiTokens
     from gateway.identity.stores.connection import Reached
-    from gateway.identity.stores.followed import SqlFollowed
+    from gateway.identity.stores.followed_chains import SqlFollowed
     from gateway.identity.stores.grants import SqlGrants
-    from gateway.identity.stores.once import SqlRevocations, SqlSpent
     from gateway.identity.stores.people import SqlPeople
     from gateway.identity.stores.sessions import SqlSessions
+    from gateway.identity.stores.spent_values import SqlRevocations, SqlSpent
 
     reached = Reached(database)
     return Stores(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from auth.site import is_safe
+from auth.portal_addresses import is_safe
 from gateway.services.clients import need
 from gateway.services.database.service import is_postgres
 from gateway.services.vectors.store import VectorStore
@@ -25,7 +25,7 @@ def open_vectors(address: str, data_dir: Path, *, api_key: str | None = None) ->
         ValueError: the address is none of them, or the client is not installed.
     """
     if address == "embedded":
-        from gateway.services.vectors.edge import EdgeVectors
+        from gateway.services.vectors.qdrant_edge import EdgeVectors
 
         return EdgeVectors(data_dir / "vectors")
     if address.startswith(("http://", "https://")):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from starlette.types import Receive
 
 from gateway.surfaces.http.responses import Headers
-from gateway.toolkit.first_step import within
+from gateway.toolkit.eager_start import within
 
 BODY_TIMEOUT_SECONDS = 30.0
 """Seconds in which a whole body must have come in; longer, and a crawling client is let go."""

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auth import ANONYMOUS, BadCredential, Caller, Tier
 from auth.credentials import UnknownCredential, presented
-from auth.site import Site
+from auth.portal_addresses import Site
 from auth.stores import StoreUnavailable
 from gateway.config.addresses import CLIENT_PATHS, plugin_of
 from gateway.contract.apis import Refusal

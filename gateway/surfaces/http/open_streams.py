@@ -19,7 +19,7 @@ from auth.credentials import BEARER
 from auth.stores import StoreUnavailable
 from gateway.limits.stream_shares import StreamShares, TooManyStreams
 from gateway.pipeline.call_context import CallContext
-from gateway.toolkit.first_step import within
+from gateway.toolkit.eager_start import within
 
 RECHECK_SECONDS = 2.0
 """Seconds after which it is asked again who a stream's caller is, which is remembered mostly:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from auth.site import LOOPBACK
+from auth.portal_addresses import LOOPBACK
 from gateway.config.portal_keys import PortalConfig
 from gateway.observability.logs import get_logger
 

@@ -28,11 +28,11 @@ from gateway.surfaces.mcp.completion import complete, completion_result
 from gateway.surfaces.mcp.inner_calls import inner
 from gateway.surfaces.mcp.long_results import prompt_pieces, resource_pieces, tool_pieces
 from gateway.surfaces.mcp.prompts import Asked
-from gateway.surfaces.mcp.redacted import with_report
+from gateway.surfaces.mcp.redaction_report import with_report
 from gateway.surfaces.mcp.request import Request
+from gateway.surfaces.mcp.request_state import StateSigner
 from gateway.surfaces.mcp.results import prompt_result, resource_result, tool_result
 from gateway.surfaces.mcp.skills import file_reader, skill_entry, skill_result
-from gateway.surfaces.mcp.state import StateSigner
 from gateway.surfaces.mcp.url_elicitation import others
 from gateway.toolkit import mirrored_headers
 from gateway.toolkit.client_capabilities import lacking, missing_capability

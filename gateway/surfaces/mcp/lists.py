@@ -20,9 +20,9 @@ from gateway.discovery.discovery import Discovery
 from gateway.surfaces.mcp.dynamic_lists import Listers, Place
 from gateway.surfaces.mcp.envelope import INVALID_PARAMS, WireError
 from gateway.surfaces.mcp.request import Request
+from gateway.surfaces.mcp.request_state import StateSigner
 from gateway.surfaces.mcp.results import list_result
 from gateway.surfaces.mcp.skills import directory_page, skill_entry, skills_page
-from gateway.surfaces.mcp.state import StateSigner
 
 ENTRIES_PER_PAGE = 250
 """Entries on a page; clients follow ``nextCursor``."""

@@ -17,7 +17,7 @@ from gateway.contract import BriefResult, Relayed
 from gateway.pipeline.json_chunks import as_base64, as_text, json_pieces
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.scrubbing.scrubber import Redaction
-from gateway.surfaces.mcp.redacted import reported, with_report
+from gateway.surfaces.mcp.redaction_report import reported, with_report
 from gateway.surfaces.mcp.results import (
     Era,
     prompt_shape,

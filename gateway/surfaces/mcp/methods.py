@@ -26,10 +26,10 @@ from gateway.surfaces.mcp.envelope import (
     WireError,
 )
 from gateway.surfaces.mcp.lists import Listing
-from gateway.surfaces.mcp.redacted import error_with_report, with_report
+from gateway.surfaces.mcp.redaction_report import error_with_report, with_report
 from gateway.surfaces.mcp.request import Request
+from gateway.surfaces.mcp.request_state import BAD_STATE
 from gateway.surfaces.mcp.results import tool_failure
-from gateway.surfaces.mcp.state import BAD_STATE
 from gateway.surfaces.mcp.step_up import Challenge, StepUp
 from gateway.surfaces.mcp.url_elicitation import asked_to_connect, asked_to_open
 from gateway.toolkit.client_capabilities import NO_CAPABILITY

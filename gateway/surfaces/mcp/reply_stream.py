@@ -18,7 +18,7 @@ from gateway.surfaces.http.responses import send_json
 from gateway.surfaces.mcp.call_messages import Outbox
 from gateway.surfaces.mcp.replies import KeptReply
 from gateway.surfaces.mcp.reply_delivery import Delivery, Reply
-from gateway.toolkit.first_step import Done, begin
+from gateway.toolkit.eager_start import Done, begin
 
 __all__ = ["Outbox", "Reply", "answer"]
 

@@ -11,7 +11,7 @@ from starlette.types import Receive, Send
 
 from auth import Caller
 from gateway.catalog.catalog import Catalog
-from gateway.changes import Changes
+from gateway.change_bus import Changes
 from gateway.contract import Change, Offer
 from gateway.errors import PortalError
 from gateway.limits.stream_shares import TooManyStreams

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from auth.site import Site
+from auth.portal_addresses import Site
 
 _PIECE_CHARACTERS = 3500
 """Characters of a value in one cookie; browsers drop one that is larger than 4096 bytes."""

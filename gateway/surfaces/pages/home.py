@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from auth.callers import Caller
-from auth.site import LOOPBACK
+from auth.portal_addresses import LOOPBACK
 from auth.tiers import Tier
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item

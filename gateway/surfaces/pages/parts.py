@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from auth import Caller
     from auth.account_service import AccountService
     from auth.oauth.consent import Consents
+    from auth.portal_addresses import Site
     from auth.resolver import Resolver
     from auth.sessions import BrowserSessions
     from auth.sign_in.redirects import RedirectSignIn
     from auth.sign_in.wallet import WalletSignIn
-    from auth.site import Site
     from auth.stores import Stores
     from auth.tokens.api_tokens import ApiTokens
     from gateway.catalog.catalog import Catalog

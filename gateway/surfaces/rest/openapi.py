@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from gateway.config.addresses import AUTHORIZATION_PATH, TOKENS_PATH
 from gateway.contract import Api, Route, Stream, Tier
-from gateway.contract.paging import CURSOR_ARGUMENT, CURSOR_SCHEMA
+from gateway.contract.answer_size import CURSOR_ARGUMENT, CURSOR_SCHEMA
 from gateway.limits.sliding_window import Rate
 from gateway.surfaces.rest.openapi_answers import answers, header_parts
 from gateway.surfaces.rest.openapi_older import VERSION, older

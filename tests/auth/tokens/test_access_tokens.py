@@ -11,7 +11,7 @@ import pytest
 
 from auth.callers import Account
 from auth.credentials import BadCredential
-from auth.site import Site
+from auth.portal_addresses import Site
 from auth.stores import Code, Grant, Person, Stores, digest, utc_now
 from auth.tiers import Tier
 from auth.tokens.access_tokens import AccessTokens

@@ -8,7 +8,7 @@ import jwt
 import pytest
 
 from auth.credentials import BadCredential
-from auth.site import Site
+from auth.portal_addresses import Site
 from auth.tokens.access_tokens import AccessTokens
 from auth.tokens.assertions import Assertions, OwnAudience, subject_of
 from auth.tokens.signing_keys import SigningKeys

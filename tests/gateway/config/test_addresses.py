@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from auth.site import is_safe
+from auth.portal_addresses import is_safe
 from auth.stores import Stores
 from gateway.config.portal import load_portal
 from gateway.config.portal_keys import PortalConfig

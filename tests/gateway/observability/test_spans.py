@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from gateway.contract import Job, Offer, Plugin, Tier, Tool, hookimpl
 from gateway.contract.services import JobRun
 from gateway.observability import telemetry
-from gateway.observability.outgoing import trace_requests
+from gateway.observability.outgoing_requests import trace_requests
 from gateway.testing import open_test_portal
 from gateway.toolkit import spans as module
 from tests.gateway.services.jobs.test_service import reached

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from sqlalchemy import Table, insert
 
 from auth.credentials import BadCredential
-from auth.site import Site
+from auth.portal_addresses import Site
 from auth.stores import Code, RefreshToken
 from auth.tokens.access_tokens import MAX_CLOCK_SKEW_S, AccessTokens
 from auth.tokens.signing_keys import SigningKeys

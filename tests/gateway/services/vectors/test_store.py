@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.contract.services import CollectionSpec, Condition, Point, Sparse, VectorQuery
-from gateway.services.vectors import edge as vectors_edge
 from gateway.services.vectors import pgvector_collection
 from gateway.services.vectors import qdrant as vectors_qdrant
+from gateway.services.vectors import qdrant_edge as vectors_edge
 from gateway.services.vectors.address import open_vectors
-from gateway.services.vectors.edge import EdgeVectors
 from gateway.services.vectors.pgvector import PgVectors
 from gateway.services.vectors.qdrant import QdrantVectors
+from gateway.services.vectors.qdrant_edge import EdgeVectors
 from gateway.services.vectors.store import OwnedVectors, VectorStore
 from tests.examples import examples
 

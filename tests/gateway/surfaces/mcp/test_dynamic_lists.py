@@ -21,8 +21,8 @@ from gateway.surfaces.mcp import lists as listing
 from gateway.surfaces.mcp.call_messages import Outbox
 from gateway.surfaces.mcp.envelope import WireError
 from gateway.surfaces.mcp.request import Channel, Request
+from gateway.surfaces.mcp.request_state import StateSigner
 from gateway.surfaces.mcp.results import Era, list_result
-from gateway.surfaces.mcp.state import StateSigner
 from gateway.testing import PluginContract, RequestRefused, open_test_portal
 from tests.gateway.discovery.over import discovery_over
 from tests.gateway.surfaces.mcp.conftest import LEGACY, MODERN, Wire

@@ -15,7 +15,7 @@ from gateway.contract import BriefResult, Relayed
 from gateway.pipeline import json_chunks
 from gateway.scrubbing.scrubber import Redaction
 from gateway.surfaces.mcp.long_results import prompt_pieces, resource_pieces, tool_pieces
-from gateway.surfaces.mcp.redacted import with_report
+from gateway.surfaces.mcp.redaction_report import with_report
 from gateway.surfaces.mcp.results import Era, prompt_result, resource_result, tool_result
 from tests.gateway.surfaces.mcp.conftest import LEGACY, MODERN
 

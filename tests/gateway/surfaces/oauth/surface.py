@@ -27,11 +27,11 @@ from auth.oauth.authorization_server import AuthorizationServer
 from auth.oauth.cimd import ClientDocuments
 from auth.oauth.clients import Clients
 from auth.oauth.consent import Consents
+from auth.portal_addresses import Site
 from auth.resolver import Resolver
 from auth.revocations import Revocations
 from auth.rules import AccessRules
 from auth.sealer import Sealer
-from auth.site import Site
 from auth.stores import Grant, Person, Stores
 from auth.tokens.access_tokens import AccessTokens
 from auth.tokens.signing_keys import SigningKeys

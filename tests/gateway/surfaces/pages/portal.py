@@ -18,6 +18,7 @@ from auth.account_service import AccountService
 from auth.callers import Account
 from auth.facts import Facts, Question, Source, SourceUnavailable
 from auth.oauth.consent import ConsentRequest, Consents
+from auth.portal_addresses import Site
 from auth.resolver import Resolver
 from auth.revocations import Revocations
 from auth.rules import AccessRules
@@ -25,7 +26,6 @@ from auth.sealer import Sealer
 from auth.sessions import BrowserSessions
 from auth.sign_in.redirects import RedirectSignIn
 from auth.sign_in.wallet import WalletSignIn
-from auth.site import Site
 from auth.stores import RefreshToken, Stores
 from auth.tiers import Tier
 from auth.tokens.api_tokens import ApiTokens

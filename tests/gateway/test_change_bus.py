@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gateway.changes import CHANNEL, Changes
+from gateway.change_bus import CHANNEL, Changes
 from gateway.contract import Change
 from gateway.services.cache.address import open_cache
 

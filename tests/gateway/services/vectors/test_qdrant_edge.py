@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gateway.contract.services import CollectionSpec, Point, Sparse, VectorQuery
-from gateway.services.vectors import edge as vectors_edge
-from gateway.services.vectors.edge import EdgeVectors
+from gateway.services.vectors import qdrant_edge as vectors_edge
+from gateway.services.vectors.qdrant_edge import EdgeVectors
 from gateway.services.vectors.store import VectorsUnavailable
 
 SPEC = CollectionSpec(dense={"text": 3}, sparse=("words",), indexed={"year": "integer"})
@@ -23,7 +23,7 @@ import asyncio, sys, time
 from pathlib import Path
 import numpy as np
 from gateway.contract.services import CollectionSpec, Point
-from gateway.services.vectors.edge import EdgeVectors
+from gateway.services.vectors.qdrant_edge import EdgeVectors
 
 async def main():
     spec = CollectionSpec(dense={"text": 3}, sparse=("words",), indexed={"year": "integer"})

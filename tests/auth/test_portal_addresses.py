@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auth.site import Site
+from auth.portal_addresses import Site
 
 LOCAL = Site("http://127.0.0.1:8321", local=True)
 PUBLIC = Site("https://portal.example.org", local=False)

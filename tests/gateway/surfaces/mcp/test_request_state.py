@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from auth import ANONYMOUS, Caller, Tier
 from gateway.contract import ToolFailed
-from gateway.surfaces.mcp import state as module
-from gateway.surfaces.mcp.state import StateSigner
+from gateway.surfaces.mcp import request_state as module
+from gateway.surfaces.mcp.request_state import StateSigner
 
 SIGNER = StateSigner(b"k" * 32)
 MEMBER = Caller(person="token:ci", tier=Tier.MEMBERS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.toolkit.first_step import Begun, Done, begin, within
+from gateway.toolkit.eager_start import Begun, Done, begin, within
 
 
 class TooLateError(Exception):

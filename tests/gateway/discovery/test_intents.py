@@ -10,7 +10,7 @@ from auth import Caller, Tier
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.tier_rule import TierRules
 from gateway.contract import Offer, Tool
-from gateway.discovery.deeds import agreement, deeds_of
+from gateway.discovery.intents import agreement, intents_of
 from tests.gateway.discovery.over import discovery_over
 
 
@@ -27,7 +27,7 @@ from tests.gateway.discovery.over import discovery_over
     ],
 )
 def test_a_deed_is_known_by_whichever_word(asked: str, name: str, agrees: int) -> None:
-    assert agreement(deeds_of(asked), deeds_of(name.replace("_", " "))) == agrees
+    assert agreement(intents_of(asked), intents_of(name.replace("_", " "))) == agrees
 
 
 def test_of_two_tools_about_one_thing_the_one_that_does_it_comes_first() -> None:

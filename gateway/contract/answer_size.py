@@ -1,4 +1,4 @@
-"""Long results in pages that leave an agent room to think.
+"""The size of an answer: long results in pages that leave an agent room to think.
 
 A tool that finds many things declares a :class:`Page` and returns a :class:`Listing` of all of
 them; the gateway shows as much as fits, and hands out the cursor that goes on. One long thing is

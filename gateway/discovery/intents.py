@@ -1,4 +1,4 @@
-"""What a question wants done, and what a tool does: verbs that come to the same, as one deed.
+"""What a question wants done, and what a tool does: verbs that come to the same, as one intent.
 
 A person asks to get rid of something, and the tool is called ``delete_thing``; and of two tools
 about one thing a model for meanings tells hardly apart that the one makes it and the other ends it.
@@ -23,22 +23,22 @@ _VERBS = {
     "run": "run execute start launch evaluate call",
     "stop": "stop end kill cancel terminate close abort",
 }
-_DEEDS: dict[str, frozenset[str]] = {
-    stem(verb): frozenset(deed for deed, verbs in _VERBS.items() if verb in verbs.split())
+_INTENTS: dict[str, frozenset[str]] = {
+    stem(verb): frozenset(intent for intent, verbs in _VERBS.items() if verb in verbs.split())
     for verbs in _VERBS.values()
     for verb in verbs.split()
 }
 
-Deeds = frozenset[str]
-_NONE: Deeds = frozenset()
+Intents = frozenset[str]
+_NONE: Intents = frozenset()
 
 
-def deeds_of(text: str) -> Deeds:
-    """The deeds that the words of a question, or of a name, speak of; mostly one or two."""
-    return _NONE.union(*(_DEEDS.get(stem(word), _NONE) for word in words(text)))
+def intents_of(text: str) -> Intents:
+    """The intents that the words of a question, or of a name, speak of; mostly one or two."""
+    return _NONE.union(*(_INTENTS.get(stem(word), _NONE) for word in words(text)))
 
 
-def agreement(asked: Deeds, does: Deeds) -> int:
+def agreement(asked: Intents, does: Intents) -> int:
     """1 where a tool does what is asked for, -1 where it does something else, 0 if nobody knows."""
     if not asked or not does:
         return 0
