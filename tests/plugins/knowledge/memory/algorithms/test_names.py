@@ -21,7 +21,7 @@ from plugins.knowledge.memory.algorithms.names import MAX_NAMES, names_in, witho
         ("When on Monday do I meet Ana?", ("Ana",), "When on Monday do I meet ?"),
         ("Who is Ana?", ("Ana",), "Who is Ana?"),
         ("Wo wohnt Ana und was sagt der Wirt?", (), "Wo wohnt Ana und was sagt der Wirt?"),
-        ("Anna-Lena Wolf: what does she play?", (), "Anna-Lena Wolf: what does she play?"),
+        ("Where does Anna-Lena Wolf live?", ("Anna-Lena", "Wolf"), "Where does live?"),
     ],
 )
 def test_a_question_is_read_with_and_without_its_names(
