@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from gateway.toolkit.words import STOP_WORDS, stem
 from plugins.knowledge.memory.algorithms import vocabulary as known
@@ -41,6 +42,7 @@ class Claim:
         attribute: of which property of that, where it names one: "the code of the gate".
         verb: the group of its verb, or "" where none is known.
         said: the terms of what it says.
+        counted: of those the terms of what a number counts: "three plots".
         values: of those that are values of a kind (a day, a number, a name), each with its kind.
         negated: whether it says that it is not so.
         cue: whether its words say that something has changed.
@@ -58,6 +60,7 @@ class Claim:
     cue: bool
     past: bool
     voice: frozenset[str] = frozenset()
+    counted: frozenset[str] = frozenset()
 
     @property
     def terms(self) -> frozenset[str]:
@@ -123,7 +126,18 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
         cue=known.CUE.search(sentence) is not None,
         past=_is_past(lowered),
         voice=speaker,
+        counted=frozenset(_counted(behind)),
     )
+
+
+def _counted(tokens: Sequence[str]) -> Iterable[str]:
+    """What numbers count, which tells the three plots from the five guests."""
+    for number, token in pairwise(tokens):
+        term = stem(token.lower())
+        is_number = number.isdigit() or known.KINDS.get(stem(number.lower())) == "number"
+        plain = token.islower() and token not in STOP_WORDS and token not in known.VERBS
+        if is_number and plain and term not in known.KINDS and token not in known.PREPOSITIONS:
+            yield term
 
 
 def _is_past(tokens: Sequence[str]) -> bool:

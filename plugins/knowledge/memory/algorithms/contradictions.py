@@ -96,6 +96,8 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
 
 def _apart(new: Claim, old: Claim) -> bool:
     """Whether each has a word of its own for what it is about, or for a property of it."""
+    if _count_apart(new, old):
+        return True
     own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
     properties = new.attribute - old.terms, old.attribute - new.terms
     return bool(own and other) or all(properties)
@@ -108,6 +110,8 @@ def _one_thing(new: Claim, old: Claim) -> bool:
     """
     if new.attribute and old.attribute and not new.attribute & (old.attribute | old.said):
         return False
+    if _count_apart(new, old):
+        return False
     if new.lead and old.lead and not new.lead & old.lead and not new.cue:
         return False
     one_sided = bool(new.attribute) != bool(old.attribute)
@@ -117,10 +121,16 @@ def _one_thing(new: Claim, old: Claim) -> bool:
     if own and other:
         return _one_role(new, old)
     if own or other:
-        shared = new.terms & old.terms - {SELF, US} - new.voice
+        alike = {term for term, _ in new.values & old.values}
+        shared = (new.terms & old.terms) - {SELF, US} - new.voice - alike
         return len(shared) >= 2 or bool(shared & new.subject & old.subject)
     mine, theirs = new.subject | new.attribute, old.subject | old.attribute
     return bool((mine & old.terms | theirs & new.terms) - new.voice)
+
+
+def _count_apart(new: Claim, old: Claim) -> bool:
+    """Whether both count something, and each something else."""
+    return bool(new.counted and old.counted) and not new.counted & old.counted
 
 
 def _one_role(new: Claim, old: Claim) -> bool:

@@ -94,6 +94,9 @@ BOTH_HOLD = [
     ("Children pay 5 euros.", "Adults pay 12 euros."),
     ("Jo watered the beds on Monday.", "Jo watered the beds on Thursday."),
     ("Mina painted the fence white.", "Mina painted the door red."),
+    ("Each guest may bring three friends.", "Each guest may bring five bottles."),
+    ("The limit is ten parcels for each member.", "The limit is four plots for each member."),
+    ("The printer of our flyers is Offset North.", "We buy our stamps from Offset North now."),
 ]
 
 
