@@ -22,7 +22,7 @@ SAME_WORDING = 0.7
 """The cosine from which on they say it in nearly the same words."""
 MIN_WORDED = 0.5
 """The same where one of them names the property, and the other has a verb for it."""
-NEWER_FIRST = 0.65
+NEWER_FIRST = 0.55
 """The cosine from which on of two entries about one thing the newer goes first, unmarked."""
 _NAMED_BY_PROPERTY = frozenset(ATTRIBUTE_VERBS.values())
 _ONE_VALUED = frozenset({"live", "work", "marry"})
