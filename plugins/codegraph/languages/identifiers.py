@@ -14,6 +14,7 @@ from functools import cache
 import msgspec
 
 from plugins.codegraph.facts import FileFacts
+from plugins.codegraph.languages.composed_names import composed
 
 Words = Mapping[str, list[int]]
 """Names, each with the line of every occurrence, in order."""
@@ -24,6 +25,8 @@ _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]+")
 _PATH = re.compile(r"[^\W\d]\w*(?:[.:/#\\-]+[^\W\d]\w*)+")
 _ONE = re.compile(r"[./@]*[^\W\d][\w$]*(?:[.:/#-]+[^\W\d][\w$]*)*(?:\(\))?")
 _CODE = re.compile(r"[({<$]")
+_RUN = re.compile(r"\b(?:eval|exec|compile|Function|setTimeout|setInterval)\(\s*$")
+"""What stands before a string that is run as a program."""
 _PLAIN = r'"(?:[^"\\\n]|\\.)*"'
 _SINGLE = r"'(?:[^'\\\n]|\\.)*'"
 _CHARACTER = r"'(?:[^'\\\n]|\\.)'"
@@ -97,7 +100,10 @@ def words_of(language: str, source: bytes) -> dict[str, list[int]]:
     text = source.decode("utf-8", "replace")
     read_by = _READ_BY.get(language, language)
     if read_by in _SKIPPED:
-        return _names(_skip(read_by).sub(_left, text), _NAME, _RESERVED[read_by])
+        found = _names(_skip(read_by).sub(_left, text), _NAME, _RESERVED[read_by])
+        for name, line in composed(read_by, text):
+            found.setdefault(name, []).append(line)
+        return found
     if len(source) > MAX_FILE_BYTES:
         return {}
     if language in _SETTINGS:  # only dotted paths, such as an entry point or a handler
@@ -144,9 +150,16 @@ def _left(found: re.Match[str]) -> str:
         return text
     if found.lastgroup == "again":  # `x as x` names one thing, once (PEP 484, "Stub Files")
         return found["name"]
-    if found.lastgroup == "string" and (_ONE.fullmatch(text[1:-1]) or _CODE.search(text)):
+    if found.lastgroup == "string" and (
+        _ONE.fullmatch(text[1:-1]) or _CODE.search(text) or _is_run(found)
+    ):
         return text
     return '"' + "\n" * text.count("\n") + '"'
+
+
+def _is_run(found: re.Match[str]) -> bool:
+    """Whether a string is handed to what runs it as a program."""
+    return _RUN.search(found.string[max(0, found.start() - 40) : found.start()]) is not None
 
 
 def _is_code(found: re.Match[str]) -> bool:

@@ -9,15 +9,19 @@ with lexical scopes, files that are modules, and no builtins.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from plugins.codegraph.facts import FileFacts, Import, Scope
 from plugins.codegraph.languages.source_view import SourceView
+
+if TYPE_CHECKING:
+    from plugins.codegraph.languages.base import Package
 
 Kept = TypeVar("Kept")
 
@@ -173,6 +177,22 @@ class BaseRules:
         kept: Callable[..., Kept] | None = getattr(self.view, "once", None)
         return work(*args) if kept is None else kept((type(self).__name__, key), work, *args)
 
+    def packages(self) -> Sequence[Package]:
+        """The packages that the manifests of the repository declare."""
+        return ()
+
+    def has_twin(self, path: str, other: str) -> bool:
+        """Whether the file at ``path``, where it names something in the file at ``other``, may mean
+        another package of the same name."""
+        homes = [root for root in self.once("twins", self._twins) if _inside(other, root)]
+        return bool(homes) and not any(_inside(path, root) for root in homes)
+
+    def _twins(self) -> Sequence[str]:
+        """The roots of packages that share their name with another one."""
+        packages = self.packages()
+        names = Counter(each.name for each in packages)
+        return [each.root for each in packages if names[each.name] > 1]
+
     def module(self, path: str, imported: Import) -> Target:
         """The module that an import statement of the file at ``path`` refers to. Only ``module``
         and ``level`` matter here; the linker looks up the symbol. Never called with module "": that
@@ -223,3 +243,7 @@ class BaseRules:
 
 Rules = BaseRules
 """The interface that the linker uses."""
+
+
+def _inside(path: str, root: str) -> bool:
+    return not root or path.startswith(f"{root}/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 
 from plugins.codegraph.facts import Import
@@ -14,6 +15,9 @@ from plugins.codegraph.linker.relations import imported
 from plugins.codegraph.linker.values import Class, Func
 from plugins.codegraph.model import Mention
 
+_BY_SEARCH_PATH = frozenset({"python", "typescript", "javascript"})
+"""Languages whose modules are found along a search path that no file need declare."""
+_STANDARD = sys.stdlib_module_names
 Place = tuple[str, int]
 """A name that an edge accounts for, and its line, which may be approximate."""
 _PART = re.compile(r"[^\W\d][\w$]*")
@@ -44,8 +48,35 @@ def mentions(
         local = each.alias or each.exported
         for name in _names(engine, index, each) - {local}:
             left.setdefault(name, []).extend(words.get(local, ()))
+    for name, line in _from_outside(engine, index):
+        left.setdefault(name, []).append(line)
     found = ((name, lines) for name, lines in left.items() if lines)
     return [Mention(index.path, name, min(lines), len(lines)) for name, lines in found]
+
+
+def as_outside(path: str, qualified: str) -> set[str]:
+    """How :func:`mentions` names the import of an entity by a file that cannot know its place: by a
+    search path that is set elsewhere, ``pkg/lib.py`` is ``lib`` or ``pkg.lib``.
+
+    Args:
+        path: the entity's file.
+        qualified: its qualified name.
+    """
+    directory, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    module = directory.rpartition("/")[2] if stem in ("__init__", "index") else stem
+    return {f"{module}:{qualified.partition('.')[0]}", f"{module}:*"}
+
+
+def _from_outside(engine: Engine, index: FileIndex) -> Iterator[tuple[str, int]]:
+    """What a file imports from modules that are neither in the repository nor of the language."""
+    if index.facts.language not in _BY_SEARCH_PATH:
+        return
+    for each in _imports(index):
+        if each.module and not each.level and engine.target(index, each).external:
+            parts = [part for part in re.split(r"[./]", each.module) if part]
+            if parts and parts[0].removeprefix("node:") not in _STANDARD:
+                yield f"{parts[-1]}:{each.symbol or '*'}", each.line
 
 
 def _imports(index: FileIndex) -> Iterator[Import]:

@@ -64,6 +64,7 @@ class References:
         self._calls = Counter(placed)
         self._edges: dict[tuple[int, int, Sort], list[int]] = {}
         self._kept: dict[tuple[int, str, bool], Denoted] = {}
+        self._twins: dict[str, bool] = {}
         self.explained: list[Place] = []
         """Name and line of each occurrence that is accounted for."""
 
@@ -94,6 +95,7 @@ class References:
     def _resolved(self, use: Use, number: int, source: int, place: Place) -> bool:
         """Record what a use refers to; returns whether the occurrence is accounted for."""
         found = self._denoted(use, number)
+        doubtful = any(self._has_twin(path) for path, _ in found.found)
         for (path, definition), rank in found.found.items():
             home = self._engine.there(path)
             sort = self._sort(use.how, home.facts.definitions[definition].kind)
@@ -101,13 +103,22 @@ class References:
                 self._edge(source, home.keys(self._engine.view.repo)[definition], sort, rank, use)
         if use.how in _OF_CALLS and self._calls[place] > 0:
             self._calls[place] -= 1
-            return True
+            return not doubtful
+        if doubtful:
+            return False
         if use.how != CALLED:
             return bool(found)
         return any(
             self._engine.there(path).facts.definitions[number].kind in _CLASSES
             for path, number in found.found
         )
+
+    def _has_twin(self, path: str) -> bool:
+        """Whether a file is part of a package whose name another one has, which may be meant."""
+        if path not in self._twins:
+            rules = self._index.rules
+            self._twins[path] = path != self._index.path and rules.has_twin(self._index.path, path)
+        return self._twins[path]
 
     def _sort(self, how: str, kind: EntityKind) -> Sort | None:
         """The sort of a reference; None where another kind of edge says it."""

@@ -9,7 +9,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from plugins.codegraph.languages.composed_names import spellings
 from plugins.codegraph.languages.registry import language_of
+from plugins.codegraph.linker.mentions import as_outside
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport, Sort
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Opened
@@ -143,7 +145,10 @@ async def completeness(
         language = about[0].language or "this kind of file"
         return Completeness(state="unknown", why=f"Calls in {language} are not followed.")
     total, places = await _unresolved(graph, about)
-    named = await graph.mentions({each.name for each in about} - _CONSTRUCTORS)
+    names = {each.name for each in about} - _CONSTRUCTORS
+    spelt = {each for name in names for each in spellings(name)}
+    spelt.update(*(as_outside(each.path, each.qualified) for each in about))
+    named = await graph.mentions(spelt)
     sites, files = sum(each.sites for each in named), {each.path for each in named}
     unread = [each for each in await graph.reports() if _counts(each, languages, files)]
     passed = 0 if references else await _passed(graph, about)

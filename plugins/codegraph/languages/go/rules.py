@@ -13,6 +13,7 @@ from plugins.codegraph.languages.toplevel import top_level
 
 if TYPE_CHECKING:
     from plugins.codegraph.facts import FileFacts, Import, Scope
+    from plugins.codegraph.languages.base import Package
 
 _TYPES = frozenset(
     ("any", "bool", "byte", "comparable", "complex64", "complex128", "error", "float32",
@@ -49,6 +50,10 @@ class GoRules(BaseRules):
             return Target(external=True, name=imported.module)
         files = self.once(("package", directory), self._package, directory)
         return Target(paths=tuple(files)) if files else UNKNOWN
+
+    def packages(self) -> Sequence[Package]:
+        """The modules."""
+        return self._modules().packages()
 
     def named(self, path: str, scope: Scope, name: str) -> Target | None:
         """A package whose ``package`` clause differs from the last part of its path."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from posixpath import commonprefix, dirname
+from posixpath import basename, commonprefix, dirname
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.languages.java.builtins import (
@@ -63,6 +63,14 @@ class JavaRules(BaseRules):
             return Target(paths=tuple(_nearest(path, files, within)), within=within)
         return Target(external=True, name=name)
 
+    def has_twin(self, path: str, other: str) -> bool:
+        """Whether another file of the package has the name of the one at ``other``, and neither is
+        in the module of the one at ``path``."""
+        facts = self.view.facts(other)
+        files = () if facts is None else self._of_package(other, facts.package)
+        twins = [each for each in files if basename(each) == basename(other)]
+        return len(twins) > 1 and not any(_module(each) == _module(path) for each in twins)
+
     def named(self, path: str, scope: Scope, name: str) -> Target | None:
         """A class that may come from an external package, by ``import x.*``."""
         if "." in name[1:]:
@@ -104,3 +112,8 @@ def _nearest(path: str, files: Sequence[str], within: tuple[str, ...]) -> Sequen
         files,
         key=lambda each: (not f"/{each}".endswith(own), -len(commonprefix((path, each))), each),
     )
+
+
+def _module(path: str) -> str:
+    """The directory of the module (Maven, Gradle) that a file is part of."""
+    return path.partition("/src/")[0]

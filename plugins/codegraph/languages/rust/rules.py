@@ -21,6 +21,7 @@ from plugins.codegraph.languages.rust.types import SELF_MODULE
 
 if TYPE_CHECKING:
     from plugins.codegraph.facts import FileFacts, Import, Scope
+    from plugins.codegraph.languages.base import Package
 
 _STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
@@ -48,6 +49,10 @@ class RustRules(BaseRules):
         ("iter", "next"),
         ("next", "next"),
     )
+
+    def packages(self) -> Sequence[Package]:
+        """The crates."""
+        return self._crates().packages()
 
     def module(self, path: str, imported: Import) -> Target:
         """The module that a path refers to, as seen from the file."""

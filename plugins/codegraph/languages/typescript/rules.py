@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Import, Scope
 from plugins.codegraph.languages.rules import BaseRules, Target
@@ -11,6 +12,10 @@ from plugins.codegraph.languages.typescript import builtins as given
 from plugins.codegraph.languages.typescript import resolution
 from plugins.codegraph.languages.typescript.commonjs import WHOLE
 from plugins.codegraph.languages.typescript.interfaces import CALL
+from plugins.codegraph.languages.typescript.workspaces import packages
+
+if TYPE_CHECKING:
+    from plugins.codegraph.languages.base import Package
 
 
 class ScriptRules(BaseRules):
@@ -30,6 +35,10 @@ class ScriptRules(BaseRules):
     called = CALL
     body_sees_members = False
     whole = WHOLE
+
+    def packages(self) -> Sequence[Package]:
+        """The npm packages."""
+        return packages(self.view)
 
     def module(self, path: str, imported: Import) -> Target:
         """The module that an import refers to; see :mod:`.resolution`."""

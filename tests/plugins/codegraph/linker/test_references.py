@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plugins.codegraph.languages.composed_names import spellings
 from plugins.codegraph.model import EdgeKind, Sort
 from tests.examples import examples
 from tests.plugins.codegraph.linker.in_memory import LinkedRepo
@@ -26,7 +27,7 @@ def uses(repo: LinkedRepo, name: str) -> set[tuple[str, str, int]]:
 
 def unread(repo: LinkedRepo, name: str) -> set[tuple[str, int]]:
     """The places that are said to have a name without being understood."""
-    mentions = {(each.path, each.line) for each in repo.mentions if each.name == name}
+    mentions = {(each.path, each.line) for each in repo.mentions if each.name in spellings(name)}
     return mentions | {(each.path, each.line) for each in repo.unresolved if each.name == name}
 
 

@@ -82,7 +82,58 @@ class Lonely:
         return self.work()
 ''',
     "use.py": b"from lib import Sub, called\n\nSub().act()\ncalled()\nrun('named')\n",
-    "test_lib.py": b"def test_nothing():\n    assert True\n",
+    "test_lib.py": b"""def test_nothing():
+    assert True
+
+
+class TestIt:
+    def teardown_method(self):
+        print("x")
+""",
+    "conf.py": b"html_theme = 'x'\n\n\ndef ready(app):\n    return app\n",
+    "pages.py": b"""
+from registry import Registered
+
+
+class Page(Registered):
+    def show_it(self):
+        return 1
+
+
+class Oops(ValueError):
+    limit = 1
+
+
+class Task(library.Task):
+    pass
+
+
+class Reader:
+    def read(self, kind):
+        return getattr(self, f"parse_{kind}")()
+
+    def parse_set(self):
+        return 1
+
+    def reset(self):
+        return 1
+""",
+    "registry.py": b"""
+class Registered:
+    all = []
+
+    def __init_subclass__(cls):
+        cls.all.append(cls)
+
+
+class Stubbed:
+    pass
+""",
+    "registry.pyi": b"class Stubbed: ...\ndef stub() -> None: ...\n",
+    "run.py": b"import conf_of_another\nimport pages\nimport registry\n",
+    "web.ts": b"export class Handler { onClick() { return 1; } onceMore() { return 2; }\n"
+    b"run(kind: string) { return this['on' + kind](); } }\nnew Handler().run('Click');\n",
+    "main.ts": b"import './web';\n",
 }
 
 
@@ -115,6 +166,16 @@ async def town(tmp_path: Path, codegraph_file: Path) -> AsyncIterator[World]:
         ("Base.act", "unsure"),
         ("Handle.flush", "unsure"),
         ("test_nothing", "unsure"),
+        ("teardown_method", "unsure"),
+        ("html_theme", "unsure"),
+        ("ready", "unsure"),
+        ("Page", "unsure"),
+        ("Oops", "safe"),
+        ("Task", "unsure"),
+        ("parse_set", "unsure"),
+        ("stub", "unsure"),
+        ("Reader", "safe"),
+        ("onClick", "unsure"),
     ],
 )
 async def test_only_what_nothing_can_reach_is_safe_to_delete(

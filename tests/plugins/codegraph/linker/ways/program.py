@@ -42,6 +42,10 @@ class Kind:
 
 
 LIMIT = 1
+
+
+def visit_it():
+    return 1
 """
     },
     "typescript": {
@@ -49,6 +53,7 @@ LIMIT = 1
 export function target() { return 1; }
 export class Kind { field = 1; }
 export const LIMIT = 1;
+export function visitIt() { return 2; }
 """
     },
     "go": {

@@ -42,6 +42,7 @@ PYTHON = [
             "path in a string": ("import_string('lib.target')", "unresolved"),
             "globals": ("globals()['target']()", "unresolved"),
             "eval": ("eval('target()')", "unresolved"),
+            "eval of a sum": ("eval('1 + target')", "unresolved"),
             "code in a text": ('exec("""\ntarget()\n""")', "unresolved"),
             "unknown receiver": ("x.target", "unresolved"),
             "unknown call": ("x.target()", "unresolved"),
@@ -91,6 +92,18 @@ PYTHON = [
             "by keyword": ("Kind(field=1)", "written"),
             "matched": ("match x:\n    case Kind(field=y): ...", "written"),
             "of something": ("x.field", "unresolved"),
+        },
+    ),
+    *ways_of(
+        "python",
+        "visit_it",
+        {
+            "composed": ("getattr(x, f'visit_{kind}')()", "unresolved"),
+            "concatenated": ("getattr(x, 'visit_' + kind)()", "unresolved"),
+            "formatted": ("getattr(x, 'visit_%s' % kind)()", "unresolved"),
+            "formatted by a method": ("getattr(x, 'visit_{}'.format(kind))()", "unresolved"),
+            "by its end": ("getattr(x, f'{kind}_it')()", "unresolved"),
+            "by its end, added": ("globals()[kind + '_it']()", "unresolved"),
         },
     ),
 ]

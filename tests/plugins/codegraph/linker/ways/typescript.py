@@ -78,4 +78,14 @@ SCRIPT = [
             "of something": ("x.field;", "unresolved"),
         },
     ),
+    *ways_of(
+        "typescript",
+        "visitIt",
+        {
+            "composed": ("x[`visit${kind}`]();", "unresolved"),
+            "concatenated": ("x['visit' + kind]();", "unresolved"),
+            "by its end": ("x[`${kind}It`]();", "unresolved"),
+            "eval": ("eval('1 + visitIt');", "unresolved"),
+        },
+    ),
 ]
