@@ -91,7 +91,7 @@ def of_portal(found: Mapping[str, Any]) -> Iterator[Finding]:
         )
     for notice in found["notices"]:
         if not any(_ABOUT[service](notice) for service in away):
-            todo = "The sentence says where; `porch status` shows the rest."
+            todo = "Do what it says; `porch status` shows what goes with it."
             yield Finding(Weight.RISK, notice, todo)
 
 
@@ -136,20 +136,28 @@ def _of_job(job: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding(Weight.RISK, what, "Look for its name in the log: it says why.")
 
 
+def of_disk(data_dir: Path) -> Iterator[Finding]:
+    """Whether the disk of a data directory has room: much else follows from it."""
+    place = next(each for each in (data_dir, *data_dir.parents) if each.exists())
+    free = shutil.disk_usage(place).free
+    if free < SCARCE_BYTES:
+        weight = Weight.BROKEN if free < FULL_BYTES else Weight.RISK
+        what = f"The disk of {data_dir} has {free / 1024**2:,.0f} MiB left."
+        todo = (
+            "Make room, or move the data directory to a larger disk. What is there is served "
+            "meanwhile; what would be written waits or fails."
+        )
+        yield Finding(weight, what, todo)
+
+
 def of_machine(data_dir: Path, static_tokens: bool, public: bool) -> Iterator[Finding]:
-    """What is wrong with the machine that a portal runs on.
+    """What else is wrong with the machine that a portal runs on.
 
     Args:
         data_dir: its data directory.
         static_tokens: whether static tokens are set.
         public: whether its address is one that others can reach.
     """
-    place = next(each for each in (data_dir, *data_dir.parents) if each.exists())
-    free = shutil.disk_usage(place).free
-    if free < SCARCE_BYTES:
-        weight = Weight.BROKEN if free < FULL_BYTES else Weight.RISK
-        what = f"The disk of {data_dir} has {free / 1024**2:,.0f} MiB left."
-        yield Finding(weight, what, "Make room, or move the data directory to a larger disk.")
     if data_dir.exists() and data_dir.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         what = f"Other users of this machine can look into {data_dir}."
         todo = f"`chmod 700 {data_dir}`: it holds who called what, and documents of all tiers."

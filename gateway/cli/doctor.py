@@ -52,13 +52,13 @@ def command(ctx: click.Context, setup: Setup, as_json: bool) -> None:
 
 async def _examined(setup: Setup) -> list[Finding]:
     """Everything that was found, the heaviest first, nothing twice."""
-    from gateway.cli.diagnosis import Finding, Weight, of_machine, of_portal
+    from gateway.cli.diagnosis import Finding, Weight, of_disk, of_machine, of_portal
 
     config = setup.portal.config
     running = await request_portal(setup, "GET", "/admin/status")
     told = {each["name"]: each["detail"] for each in running["plugins"]} if running else {}
     checked = _of_files(setup.portal) if running else await _opened_beside(setup.portal)
-    findings = [*_of_check(checked, told)]
+    findings = [*of_disk(setup.data_dir), *_of_check(checked, told)]
     if running is None:
         what = f"No portal runs on {setup.data_dir}."
         findings.append(Finding(Weight.RISK, what, "Start it with `porch serve`, or name --data."))

@@ -29,6 +29,8 @@ from gateway.contract.services import (
     Stored,
     VectorQuery,
 )
+from gateway.observability.logs import get_logger
+from gateway.services.vectors.disk_room import lack_of_room
 from gateway.services.vectors.store import (
     ID_FIELD,
     VectorsUnavailable,
@@ -52,9 +54,7 @@ WALKED_POINTS = 500
 NEVER_KILOBYTES = 1_000_000_000
 """A size of vectors that is never reached, above which a graph index would be built."""
 
-RESERVE_BYTES = 32 * 1024 * 1024
-"""Free space below which nothing is written: the engine maps its files into memory, and to write to
-one on a full disk ends the process."""
+log = get_logger(__name__)
 
 
 class StoreInUse(VectorsUnavailable):
@@ -94,7 +94,10 @@ class EdgeVectors:
         await self._write(lambda: self._remove(name))
 
     async def close(self) -> None:
-        """Flush and close every collection; the store cannot be used afterwards."""
+        """Flush and close every collection; the store cannot be used afterwards.
+
+        One that cannot be flushed loses nothing but a quick start; the log has the reason.
+        """
         await self._write(self._close_all)
         self._writer.shutdown()
 
@@ -105,7 +108,7 @@ class EdgeVectors:
         known = self._open.get(name)
         if known is not None and known.spec == spec:
             return known
-        if lack := _lack_of_room(self._directory):
+        if lack := lack_of_room(self._directory):
             raise VectorsUnavailable(f"The vector index is not opened: {lack}")
         home = self._directory / name
         spec_file = home / "spec.json"
@@ -135,9 +138,12 @@ class EdgeVectors:
             shutil.rmtree(home)
 
     def _close_all(self) -> None:
-        for known in self._open.values():
-            known.shard.flush()
-            known.shard.close()
+        for name, known in self._open.items():
+            try:
+                known.shard.flush()
+                known.shard.close()
+            except Exception:  # on a full disk; the log of writes holds all that was acknowledged
+                log.warning("vectors_not_flushed", collection=name, exc_info=True)
         self._open.clear()
 
 
@@ -228,7 +234,7 @@ class EdgeCollection:
         await self._write(self._flush)
 
     async def _write(self, work: Callable[[], None]) -> None:
-        if lack := _lack_of_room(self._home):
+        if lack := lack_of_room(self._home):
             raise OSError(errno.ENOSPC, f"The vectors are not written: {lack}")
         await asyncio.get_running_loop().run_in_executor(self._writer, work)
 
@@ -256,14 +262,6 @@ class EdgeCollection:
     def _flush(self) -> None:
         self.shard.optimize()
         self.shard.flush()
-
-
-def _lack_of_room(place: Path) -> str:
-    """What to do where there is too little room to write at a place; empty where it is enough."""
-    disk = next(each for each in (place, *place.parents) if each.exists())
-    if shutil.disk_usage(disk).free >= RESERVE_BYTES:
-        return ""
-    return f"less than {RESERVE_BYTES // 2**20} MiB are free at {place}. Make room."
 
 
 def _config(spec: CollectionSpec) -> EdgeConfig:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from gateway.contract.services import CollectionSpec, Point, Sparse, VectorQuery
-from gateway.services.vectors import qdrant_edge as vectors_edge
+from gateway.services.vectors import disk_room
 from gateway.services.vectors.qdrant_edge import EdgeVectors
 from gateway.services.vectors.store import VectorsUnavailable
 
@@ -169,7 +170,7 @@ async def test_a_nearly_full_disk_is_a_clear_error_and_not_the_end(
 ) -> None:
     store = EdgeVectors(tmp_path)
     things = await store.collection("things", SPEC)
-    monkeypatch.setattr(vectors_edge, "RESERVE_BYTES", 2**62)
+    monkeypatch.setattr(disk_room, "RESERVE_BYTES", 2**62)
     with pytest.raises(OSError, match="Make room") as full:
         await things.upsert([Point("a", {"text": EAST})])
     assert full.value.errno == errno.ENOSPC
@@ -178,4 +179,16 @@ async def test_a_nearly_full_disk_is_a_clear_error_and_not_the_end(
     again = EdgeVectors(tmp_path)
     with pytest.raises(VectorsUnavailable, match=r"not opened.*Make room"):
         await again.collection("things", SPEC)
+    await again.close()
+
+
+async def test_a_collection_that_cannot_be_flushed_keeps_none_from_closing(tmp_path: Path) -> None:
+    store = EdgeVectors(tmp_path)
+    east = Point("a", {"text": EAST})
+    for name in ("lost", "things"):
+        await (await store.collection(name, SPEC)).upsert([east])
+    shutil.rmtree(tmp_path / "lost" / "shard" / "segments")
+    await store.close()
+    again = EdgeVectors(tmp_path)
+    assert await (await again.collection("things", SPEC)).count() == 1
     await again.close()
