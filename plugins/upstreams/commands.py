@@ -88,6 +88,9 @@ async def _servers(name: str | None, context: CommandContext) -> list[dict[str, 
 def _overview(servers: list[dict[str, Any]]) -> Iterator[str]:
     for each in servers:
         yield _line(each)
+        if last := each["last_break"]:
+            times = "once" if each["breaks"] == 1 else f"{each['breaks']} times"
+            yield f"  its connection has ended by itself {times}, last at {last}"
         yield from (f"  {trouble}" for trouble in _troubles(each))
     if not servers:
         yield "There are no servers: write some under plugins: upstreams: in portal.yaml."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -46,6 +47,10 @@ class ServerState(BaseModel):
     state: Literal["new", "up", "down"] = Field(description="new until it was first reached.")
     since: str = Field(description="Since when, as ISO 8601.")
     reason: str = Field(description="Why it is down, or could not be asked what it offers.")
+    breaks: int = Field(
+        description="How often a connection to it ended by itself since the portal runs."
+    )
+    last_break: str = Field(description="When it last did, as ISO 8601, and why; empty for never.")
     says: str = Field(description="The name and version that it gives itself.")
     era: str = Field(description="modern (2026-07-28) or legacy (before); empty where unknown.")
     tools: int = Field(description="How many of its tools are served.")
@@ -90,11 +95,14 @@ def state_of(server: Server) -> ServerState:
     """How a server is, for people and programs."""
     offered = server.offered
     said = [str(value) for key in ("name", "version") if (value := offered.about.get(key))]
+    state, last = server.state, server.state.last_break
     return ServerState(
         name=server.name,
-        state=server.state.status,
-        since=server.state.since.isoformat(timespec="seconds"),
-        reason=server.state.reason or server.problem,
+        state=state.status,
+        since=_instant(state.since),
+        reason=state.reason or server.problem,
+        breaks=state.breaks,
+        last_break="" if last is None else f"{_instant(last[0])}: {last[1]}",
         says=" ".join(said),
         era=server.era,
         tools=len(offered.verdict.served),
@@ -108,6 +116,10 @@ def state_of(server: Server) -> ServerState:
             LeftOut(kind=each.kind, name=each.id, reason=each.reason) for each in offered.malformed
         ],
     )
+
+
+def _instant(time: datetime) -> str:
+    return time.isoformat(timespec="seconds")
 
 
 def routes(servers: Servers, decide: Decide) -> list[Route]:

@@ -299,6 +299,7 @@ class Server:
     def _on_end(self, reason: WireError) -> None:
         """A connection has ended by itself: whether the server is back is found out at once."""
         self._log.info("connection_ended", reason=str(reason))
+        self.state.broke(str(reason))
         self._wake.set()
 
     async def _on_notification(self, method: str, params: Mapping[str, Any]) -> None:

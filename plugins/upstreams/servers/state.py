@@ -33,12 +33,16 @@ class State:
         status: what it is now.
         reason: why it is down, in one sentence.
         since: since when it has this status.
+        breaks: how often a connection to it ended by itself, such as with a program that died.
+        last_break: when that was last, and why.
         clock: seconds that never go back.
     """
 
     status: Status = "new"
     reason: str = ""
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
+    breaks: int = 0
+    last_break: tuple[datetime, str] | None = None
     clock: Callable[[], float] = time.monotonic
     _failures: int = 0
     _not_before: float = 0.0
@@ -61,6 +65,11 @@ class State:
     def pause(self) -> float:
         """The seconds for which it asked to be left alone, as far as they are not over."""
         return max(0.0, self._not_before - self.clock()) if self.is_down else 0.0
+
+    def broke(self, reason: str) -> None:
+        """A connection to it has ended by itself; whether it answers a new one is to be seen."""
+        self.breaks += 1
+        self.last_break = datetime.now(UTC), reason.rstrip(".")
 
     def answered(self) -> None:
         """It has answered: whatever was before is over."""

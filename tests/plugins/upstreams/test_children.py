@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -10,7 +11,9 @@ from structlog.testing import capture_logs
 
 from gateway.testing import TestPortal, open_test_portal
 from plugins.upstreams import plugin
+from plugins.upstreams.commands import ServerArgs, status
 from tests.plugins.upstreams.portals import as_admin, until, until_offered
+from tests.plugins.upstreams.test_commands import Terminal
 
 pytestmark = pytest.mark.heavy
 COMMAND = [sys.executable, "-m", "tests.plugins.upstreams.children"]
@@ -47,6 +50,10 @@ async def test_a_program_serves_its_tools_and_is_started_again_when_it_ends(
             return await greeted(portal) == "Hello Ana from the garden"
 
         await until(is_back)
+        terminal = Terminal(portal)
+        assert await status(ServerArgs(server="child"), terminal.context) == 0
+        ended = r"  its connection has ended by itself once, last at \S+: .*\b3$"
+        assert re.search(ended, terminal.text, re.MULTILINE)
 
 
 async def test_a_program_finds_the_variables_of_its_credential(
