@@ -31,6 +31,7 @@ from gateway.contract.services import (
 )
 from gateway.observability.logs import get_logger
 from gateway.services.vectors.disk_room import lack_of_room
+from gateway.services.vectors.mapped_files import let_go_of_pages
 from gateway.services.vectors.store import (
     ID_FIELD,
     VectorsUnavailable,
@@ -115,6 +116,7 @@ class EdgeVectors:
         identity = _identity(spec_file, spec)
         if identity is not None:
             shard = _load(home / "shard")
+            let_go_of_pages(home)
         else:
             self._remove(name)
             shard = _create(home / "shard", spec)
