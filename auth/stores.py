@@ -8,7 +8,7 @@ UTC.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -181,8 +181,8 @@ class ApiTokenStore(Protocol):
         """The operators' tokens that are not revoked, by name."""
         ...
 
-    async def used(self, token_id: str, at: datetime) -> None:
-        """Store when a token was used."""
+    async def used(self, uses: Mapping[str, datetime]) -> None:
+        """Store when tokens were used, by their ids."""
         ...
 
     async def revoke(self, token_id: str, person: str) -> bool:

@@ -23,6 +23,8 @@ PREFIX = "porch_"
 """The prefix of every API token, by which people and secret scanners recognise one."""
 LAST_USE_INTERVAL = timedelta(minutes=5)
 """How often the time of a token's last use is written."""
+MAX_UNWRITTEN_USES = 5_000
+"""So many tokens' uses wait to be written; of more, the next use of each is."""
 MAX_NAME_LENGTH = 60
 """Characters of a personal token's name."""
 
@@ -57,7 +59,8 @@ class ApiTokens:
     per_person: int = 20
     clock: Callable[[], datetime] = utc_now
     failed: Callable[[Exception], None] = lambda _: None
-    _noting: dict[str, asyncio.Task[None]] = field(default_factory=dict, init=False)
+    _uses: dict[str, datetime] = field(default_factory=dict, init=False)
+    _writing: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def create(
         self,
@@ -193,23 +196,26 @@ class ApiTokens:
     def _note(self, token: ApiToken) -> None:
         """Write the time of a use without keeping the call waiting."""
         now = self.clock()
-        if token.id in self._noting or (
-            token.used is not None and now - token.used < LAST_USE_INTERVAL
-        ):
+        if token.used is not None and now - token.used < LAST_USE_INTERVAL:
             return
-        task = asyncio.create_task(self._used(token.id, now))
-        self._noting[token.id] = task
-        task.add_done_callback(lambda _: self._noting.pop(token.id, None))
+        if len(self._uses) < MAX_UNWRITTEN_USES:
+            self._uses.setdefault(token.id, now)
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write_uses())
 
-    async def _used(self, token_id: str, at: datetime) -> None:
-        try:
-            await self.store.used(token_id, at)
-        except Exception as error:
-            self.failed(error)
+    async def _write_uses(self) -> None:
+        """Write the uses until none is left; those of a while together, as writes wait in line."""
+        while self._uses:
+            uses, self._uses = self._uses, {}
+            try:
+                await self.store.used(uses)
+            except Exception as error:
+                self.failed(error)
 
     async def settled(self) -> None:
         """Wait until every use is written; call it before the database is closed."""
-        await asyncio.gather(*self._noting.values())
+        if self._writing is not None:
+            await self._writing
 
     def _new(
         self,

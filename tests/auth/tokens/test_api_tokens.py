@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ from auth.credentials import BadCredential
 from auth.revocations import Revocations
 from auth.stores import Stores
 from auth.tiers import Tier
+from auth.tokens import api_tokens
 from auth.tokens.api_tokens import ApiTokens, NameTaken, TooManyTokens
 from tests.auth.stores import empty_stores
 
@@ -210,6 +212,33 @@ async def test_the_last_use_is_noted_every_five_minutes(tokens: ApiTokens, clock
     assert await used_after(minutes=0) == began
     assert await used_after(minutes=4) == began
     assert await used_after(minutes=6) == began + timedelta(minutes=6)
+
+
+async def test_uses_while_others_are_written_are_written_together(
+    tokens: ApiTokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [(await tokens.create_operator(f"ci-{n}", Tier.MEMBERS))[1] for n in range(6)]
+    written: list[int] = []
+    begun, go_on = asyncio.Event(), asyncio.Event()
+    used = tokens.store.used
+
+    async def held(uses: Mapping[str, datetime]) -> None:
+        written.append(len(uses))
+        begun.set()
+        await go_on.wait()
+        await used(uses)
+
+    monkeypatch.setattr(tokens.store, "used", held)
+    monkeypatch.setattr(api_tokens, "MAX_UNWRITTEN_USES", 4)
+    await tokens.identify(texts[0], "/mcp")
+    await begun.wait()
+    for text in texts[1:]:
+        await tokens.identify(text, "/mcp")
+    go_on.set()
+    await tokens.settled()
+    assert written == [1, 4]
+    noted = [each.used is not None for each in await tokens.operators()]
+    assert noted.count(True) == 5  # the sixth is noted at its next use
 
 
 async def test_a_use_that_cannot_be_noted_does_not_harm_the_call(

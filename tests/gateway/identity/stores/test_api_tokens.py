@@ -108,9 +108,21 @@ async def test_nobody_gets_no_token(stores: Stores) -> None:
 async def test_the_last_use_only_grows(stores: Stores) -> None:
     await stores.tokens.add(token("token:ci", **OPERATOR), "d0")
     for minutes in (1, 5, 3):
-        await stores.tokens.used("token-0", NOON + timedelta(minutes=minutes))
+        await stores.tokens.used({"token-0": NOON + timedelta(minutes=minutes)})
     (found,) = await stores.tokens.operators()
     assert found.used == NOON + timedelta(minutes=5)
+
+
+async def test_the_uses_of_several_tokens_are_noted_each_with_its_time(stores: Stores) -> None:
+    for number in range(3):
+        await stores.tokens.add(token(f"token:ci-{number}", number, **OPERATOR), f"d{number}")
+    uses = {f"token-{number}": NOON + timedelta(minutes=number) for number in (2, 0)}
+    await stores.tokens.used(uses | {"gone": NOON})
+    assert {each.id: each.used for each in await stores.tokens.operators()} == {
+        "token-0": NOON,
+        "token-1": None,
+        "token-2": NOON + timedelta(minutes=2),
+    }
 
 
 async def test_a_deleted_persons_tokens_go_with_them(stores: Stores) -> None:
