@@ -17,6 +17,8 @@ from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.store import Store
 
+MAX_ALIASES = 20
+"""Aliases of a document that count: no document is called everything."""
 _MAX_NAME_CHARACTERS = 200
 _MAX_NAME_WORDS = 5
 _MAX_QUESTION_WORDS = 60
@@ -36,9 +38,9 @@ def normal_form(name: str) -> str:
 
 
 def names(entry: Entry) -> Iterator[str]:
-    """All that a document is called, the title first."""
+    """All that a document is called, the title first, as far as it counts."""
     yield entry.title
-    yield from entry.aliases
+    yield from entry.aliases[:MAX_ALIASES]
     yield entry.id
 
 

@@ -67,6 +67,62 @@ def test_a_megabyte_without_a_space_is_cut_in_readable_passages(text: str) -> No
     assert max(len(one.text) for one in passages) <= MAX_CHARACTERS
 
 
+async def test_a_megabyte_of_chinese_is_found_by_its_words(
+    open_base: Callable[..., Any], make: Callable[..., Any]
+) -> None:
+    base: Base = await open_base()
+    text = NOTES["zh"].replace("\u3002", "") * 18_000 + "\u80b2\u5150\u4f11\u6687"
+    await base.put(make("article/long", text), make("article/short", NOTES["ru"]))
+    assert len(text.encode()) > 1_000_000
+    assert await found(base, "\u80b2\u5150\u4f11\u6687") == ["long"]
+
+
+async def found(base: Base, question: str) -> list[str]:
+    """What words alone find."""
+    answer = await base.knowledge.search(question, SearchFilters(), Tier.OPEN)
+    return [one.id for one in answer.results]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("\u7528Python\u5199\u7684\u95e8\u6237", "Python"),
+        ("\u7528Python\u5199\u7684\u95e8\u6237", "\u95e8\u6237"),
+        (
+            "\u041f\u043e\u0440\u0442\u0430\u043b Porch \u043e\u0442\u043a\u0440\u044b\u0442",
+            "porch",
+        ),
+        ("DAO\u306e\u4e88\u7b97", "\u4e88\u7b97"),
+        (
+            "\u0645\u0631\u062d\u0628\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645",
+            "\u0628\u0627\u0644\u0639\u0627\u0644\u0645",
+        ),
+        ("The \u202bmoney\u202c is here", "money"),
+        ("The \u200fmoney\u200e is here", "\u200fmoney"),
+    ],
+)
+async def test_scripts_that_stand_together_and_run_leftward_are_read(
+    open_base: Callable[..., Any], make: Callable[..., Any], text: str, question: str
+) -> None:
+    base: Base = await open_base()
+    await base.put(make("article/a", text, title="A"), make("article/b", NOTES["es"], title="B"))
+    assert (await found(base, question))[:1] == ["a"]
+
+
+async def test_a_word_is_what_it_looks_like_whatever_alphabet_it_is_written_in(
+    open_base: Callable[..., Any], make: Callable[..., Any]
+) -> None:
+    """The first letter of the one is Cyrillic: it hides from nobody, and is no name of its own."""
+    base: Base = await open_base()
+    await base.put(
+        make("article/alike", "Send it all.", title="\u0421ommon fund"),
+        make("article/plain", "Kept by three.", title="Common fund"),
+        make("article/other", "The \u0441\u043e\u043c is a fish.", title="Fish"),
+    )
+    assert set(await found(base, "Common fund")) == {"alike", "plain"}
+    assert (await found(base, "\u0441\u043e\u043c"))[:1] == ["other"]
+
+
 async def test_another_name_in_the_lexicon_is_sought_as_well(
     open_base: Callable[..., Any], make: Callable[..., Any]
 ) -> None:
