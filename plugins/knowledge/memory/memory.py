@@ -48,6 +48,7 @@ from plugins.knowledge.memory.streams.streams import Streams
 from plugins.knowledge.memory.upkeep.build import build_upkeep
 from plugins.knowledge.memory.upkeep.upkeep import Upkeep
 from plugins.knowledge.memory.upkeep.vector_follower import VectorFollower
+from plugins.knowledge.memory.upkeep.vector_succession import VectorSuccession
 from plugins.knowledge.memory.write.approvals import Approvals
 from plugins.knowledge.memory.write.conversations import Conversations
 from plugins.knowledge.memory.write.entries import Entries
@@ -81,8 +82,8 @@ class Memory:
         verify: writes down who verified what.
         review: finds what waits for a look.
         conversations: keeps conversations, and what they say.
-        vector_follower: takes over the vectors of what other processes write; None where there
-            are no other processes with vectors of their own.
+        vector_follower: takes over the vectors of what other processes write, or fills the
+            store after a change of the model; None where the portal has no model.
     """
 
     query: QueryEngine
@@ -101,7 +102,7 @@ class Memory:
     verify: Verifications
     review: ReviewQueue
     conversations: Conversations
-    vector_follower: VectorFollower | None = None
+    vector_follower: VectorFollower | VectorSuccession | None = None
 
     @property
     def provider(self) -> ProviderName:
@@ -137,7 +138,7 @@ class Memory:
         rules = approval or ApprovalRules()
         memory = _assembled(host, knowledge, roles, clock, rules, upkeep)
         going = [memory.usage.run(), memory.upkeep.run_working_moves()]
-        if memory.vector_follower is not None:
+        if memory.vector_follower is not None and await memory.vector_follower.is_needed():
             going.append(memory.vector_follower.run())
         try:
             async with background(*going):
@@ -221,12 +222,15 @@ def _vector_follower(
     events: EventLog,
     clock: Callable[[], datetime],
     failed: FailureLog,
-) -> VectorFollower | None:
-    """None where no other process writes to the database, or all share the vector store."""
-    if vectors is None or not host.vectors.own or host.database.engine.dialect.name == "sqlite":
+) -> VectorFollower | VectorSuccession | None:
+    """Who fills the vector store; a follower where other processes write what it has not."""
+    if vectors is None:
         return None
+    inventory = Inventory(host.database, clock)
+    if not host.vectors.own or host.database.engine.dialect.name == "sqlite":
+        return VectorSuccession(inventory, vectors, failed)
     vectors.behind = True
-    return VectorFollower(events, Inventory(host.database, clock), vectors, failed)
+    return VectorFollower(events, inventory, vectors, failed)
 
 
 def _usage(working: WorkingLayer, writes: Writes) -> Usage:

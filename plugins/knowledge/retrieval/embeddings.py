@@ -77,6 +77,15 @@ class Embeddings:
                         found[row.document] = np.frombuffer(row.vector, np.float32)
         return found
 
+    async def models(self, prefix: str) -> set[str]:
+        """The models of which vectors are kept whose names begin so."""
+        import sqlalchemy as sa
+
+        model = _table().c.model
+        chosen = sa.select(model).distinct().where(model.startswith(prefix, autoescape=True))
+        async with self._database.read() as connection:
+            return set(await connection.scalars(chosen))
+
     async def keep(self, documents: Mapping[str, Mapping[str, Vector]]) -> None:
         """Keep the vectors of documents, in place of those kept for them before.
 

@@ -32,7 +32,8 @@ AGENT_LAYERS = frozenset({Layer.SESSION, Layer.EPISODIC})
 CANDIDATES = 40
 """Entries that words and meaning find each, before the two are weighed together."""
 _BEHIND_NOTE = (
-    "What other processes of the portal wrote of late may not be found by its meaning yet."
+    "What other processes of the portal wrote of late, or what was kept for another model, may not "
+    "be found by its meaning yet."
 )
 
 

@@ -67,6 +67,10 @@ class KeptVectors:
             if await connection.scalar(same) is not None:
                 await self.write_in(connection, [record], {record.id: vector})
 
+    async def models(self) -> set[str]:
+        """The models of which vectors of entries are kept."""
+        return {name.removeprefix(MEMORY_PREFIX) for name in await self._kept.models(MEMORY_PREFIX)}
+
     async def delete_in(self, connection: AsyncConnection, ids: Collection[str]) -> None:
         """Forget the vectors of entries, in the transaction that removes them."""
         await self._kept.forget_in(connection, [_document(each) for each in sorted(ids)])

@@ -28,6 +28,7 @@ from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.store.failure_log import FailureLog
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
 from plugins.knowledge.memory.store.reads import sql_batches
+from plugins.knowledge.retrieval.passages import fingerprint
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 VECTOR_NAME = "text"
 """The name of the vector in the store."""
+FORMER_COLLECTIONS = ("memory", "memory_archive")
+"""Collections of versions that had one for all models; a store keeps what was replaced for long."""
 COLLECTION_LAYERS = (Layer.SEMANTIC, Layer.ARCHIVAL)
 """A layer of each collection."""
 _INDEXED = {
@@ -59,6 +62,8 @@ class NearVector:
 
 class MemoryVectors:
     """The vectors of all layers that have them; those of the archive in a collection of their own.
+
+    Each model has collections of its own, so that vectors of two are never compared.
 
     Args:
         host: the plugin's services.
@@ -179,14 +184,34 @@ class MemoryVectors:
         if (known := self._collections.get(name)) is not None:
             return known
         spec = CollectionSpec(dense={VECTOR_NAME: self.embedder.dimensions}, indexed=_INDEXED)
-        opened = await self._host.vectors.collection(name, spec)
+        opened = await self._host.vectors.collection(stored_name(name, self.embedder.model), spec)
         self._collections[name] = opened
         return opened
+
+    async def is_empty(self) -> bool:
+        """Whether there is no point yet, as after a change of the model."""
+        for layer in COLLECTION_LAYERS:
+            if await (await self._collection(layer)).count([]):
+                return False
+        return True
+
+    async def remove_former(self, models: Ids[str]) -> None:
+        """Remove the collections of other models, and those of earlier versions."""
+        others = set(models) - {self.embedder.model}
+        names = {collection_name(layer) for layer in COLLECTION_LAYERS}
+        former = {stored_name(name, model) for name in names for model in others}
+        for name in sorted({*former, *FORMER_COLLECTIONS}):
+            await self._host.vectors.drop(name)
 
 
 def collection_name(layer: str) -> str:
     """The collection of a layer's vectors."""
     return "memory_archive" if layer == Layer.ARCHIVAL else "memory"
+
+
+def stored_name(name: str, model: str) -> str:
+    """What a model's collection is called in the store."""
+    return f"{name}-{fingerprint(model)[:12]}"
 
 
 def _point(record: Record, vector: Vector) -> Point:

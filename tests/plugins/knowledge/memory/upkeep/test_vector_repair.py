@@ -3,7 +3,8 @@
 import pytest
 
 from plugins.knowledge.memory.model.requests import CreateRequest
-from tests.plugins.knowledge.memory.conftest import ANA, Opener, World
+from plugins.knowledge.memory.store.vectors import stored_name
+from tests.plugins.knowledge.memory.conftest import ANA, World
 from tests.plugins.knowledge.memory.test_faults import Failing, Gone, gone
 from tests.plugins.knowledge.memory.upkeep.conftest import points, upkeep
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder
@@ -24,7 +25,7 @@ async def test_a_vector_store_that_was_lost_is_filled_from_the_database(world: W
         await world.remember(ANA, f"Bed {number} has onions.")
     before = await points(world)
     assert len(before) == 31
-    await world.host.vectors.drop("memory")
+    await world.host.vectors.drop(stored_name("memory", "words"))
     model = world.host.embedder
     assert isinstance(model, WordEmbedder)
     model.read.clear()
@@ -36,15 +37,6 @@ async def test_a_vector_store_that_was_lost_is_filled_from_the_database(world: W
     if own.id in shown:
         assert shown[own.id] == pytest.approx(vector)
     assert await upkeep(world, minutes=10) == {}
-
-
-async def test_vectors_of_another_model_are_made_again(open_world: Opener) -> None:
-    first = await open_world(WordEmbedder())
-    await first.remember(ANA, "Beans climb.")
-    again = await open_world(WordEmbedder(model="other", dimensions=32))
-    assert await upkeep(again) == {"filled": 1}
-    assert await by_meaning(again, "beans") == ["Beans climb."]
-    assert await upkeep(again) == {}
 
 
 async def test_what_was_written_while_the_store_was_gone_is_found_by_meaning_after_it(

@@ -1,0 +1,51 @@
+"""Fills the vector store after a change of the model; until then words answer, and say so."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from plugins.knowledge.memory.store.failure_log import FailureLog
+from plugins.knowledge.memory.store.inventory import Inventory
+from plugins.knowledge.memory.store.vectors import MemoryVectors
+from plugins.knowledge.memory.upkeep.vector_repair import VectorRepair
+
+RETRY_INTERVAL_S = 5.0
+"""Seconds after which it is tried again where a store does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSuccession:
+    """Makes the points of a model that has none yet.
+
+    Attributes:
+        inventory: what there is.
+        vectors: the store; ``vectors.behind`` says whether something is missing in it.
+        failed: hears why a store does not answer.
+    """
+
+    inventory: Inventory
+    vectors: MemoryVectors
+    failed: FailureLog
+
+    async def is_needed(self) -> bool:
+        """Whether any entry has a vector."""
+        async for page in self.inventory.embedded():
+            if page:
+                return True
+        return False
+
+    async def run(self) -> None:
+        """Fill the store where it is empty; then the points of other models go."""
+        while True:
+            try:
+                if await self.vectors.is_empty():
+                    self.vectors.behind = True
+                    models = await self.vectors.kept.models()
+                    await VectorRepair(self.inventory, self.vectors)()
+                    await self.vectors.remove_former(models)
+                self.vectors.behind = False
+                return
+            except Exception as error:
+                self.failed("vectors of a new model", error)
+                await asyncio.sleep(RETRY_INTERVAL_S)
