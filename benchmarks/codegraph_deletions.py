@@ -3,8 +3,8 @@
 ``python -m benchmarks.codegraph_deletions PACKAGE==VERSION COUNT`` takes a Python package's source
 distribution, draws so many of the entities that ``safe_to_delete`` calls safe (by a seed, so that
 a run can be repeated), deletes each alone from a copy, and runs the package's own tests. It prints
-one line for each whose deletion breaks a test, and the count. ``--python`` names an interpreter
-whose environment has what those tests need; ``--tests`` which of them to run.
+for each whether its deletion breaks a test, and the count. ``--python`` names an interpreter whose
+environment has what those tests need; ``--tests`` which of them to run.
 """
 
 from __future__ import annotations
@@ -201,8 +201,9 @@ def main(requirement: str, count: int, seed: int, python: str, tests: Sequence[s
         wrong += bool(broken)
         if broken is None:
             click.echo(f"cannot be deleted alone: {where}")
-        elif broken:
-            click.echo(f"WRONG {where}: {len(broken)} fail, such as {min(broken)}")
+        else:
+            wrong_by = f"WRONG, {len(broken)} fail, such as {min(broken)}" if broken else "right"
+            click.echo(f"{where}: {wrong_by}")
     right = len(drawn) - wrong - open_
     click.echo(f"{requirement}: {right} right, {wrong} wrong, {open_} not settled of {len(safe)}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 import msgspec
@@ -27,6 +27,11 @@ _ONE = re.compile(r"[./@]*[^\W\d][\w$]*(?:[.:/#-]+[^\W\d][\w$]*)*(?:\(\))?")
 _CODE = re.compile(r"[({<$]")
 _RUN = re.compile(r"\b(?:eval|exec|compile|Function|setTimeout|setInterval)\(\s*$")
 """What stands before a string that is run as a program."""
+_TAKEN_APART = re.compile(
+    r"\{([^{}]*)\}[\s}]*(?:=(?![=>])(?!\s*(?:await\s+)?(?:require|import)\s*\()|of\b)"
+)
+_SHORT = re.compile(r"(?:^|,)\s*([^\W\d][\w$]*)\s*(?=$|,|=)")
+"""A pattern that takes an object apart, and the members in it that name a variable too."""
 _PLAIN = r'"(?:[^"\\\n]|\\.)*"'
 _SINGLE = r"'(?:[^'\\\n]|\\.)*'"
 _CHARACTER = r"'(?:[^'\\\n]|\\.)'"
@@ -100,7 +105,10 @@ def words_of(language: str, source: bytes) -> dict[str, list[int]]:
     text = source.decode("utf-8", "replace")
     read_by = _READ_BY.get(language, language)
     if read_by in _SKIPPED:
-        found = _names(_skip(read_by).sub(_left, text), _NAME, _RESERVED[read_by])
+        code = _skip(read_by).sub(_left, text)
+        found = _names(code, _NAME, _RESERVED[read_by])
+        for name, line in _members(code, read_by):
+            found.setdefault(name, []).append(line)
         for name, line in composed(read_by, text):
             found.setdefault(name, []).append(line)
         return found
@@ -167,6 +175,27 @@ def _is_code(found: re.Match[str]) -> bool:
     does not stand alone as a docstring does."""
     before = found.string[max(0, found.start() - 200) : found.start()].rstrip()
     return before[-1:] in ("=", "(", ",", "[", "{", "+") and _CODE.search(found[0]) is not None
+
+
+def _members(code: str, read_by: str) -> Iterator[tuple[str, int]]:
+    """What else a file names: words of the language that stand where only a name can (``x.type``),
+    and members whose name is a variable's too (``const { field } = x``)."""
+    if read_by == "script":
+        for found in _TAKEN_APART.finditer(code):
+            for each in _SHORT.finditer(found[1]):
+                yield each[1], 1 + code.count("\n", 0, found.start(1) + each.start(1))
+    wanted = _reserved_as_name(read_by)
+    for number, line in enumerate(code.split("\n"), start=1):
+        yield from ((name, number) for name in wanted.findall(line))
+
+
+@cache
+def _reserved_as_name(read_by: str) -> re.Pattern[str]:
+    words = "|".join(sorted(_RESERVED[read_by]))
+    member = rf"(?<=\.)(?:{words})(?![\w$])"
+    if read_by != "script":
+        return re.compile(member)
+    return re.compile(rf"{member}|(?<![\w$.])type(?=\s*(?:[:,}})\].;?]|[=!]==))")
 
 
 def _names(

@@ -83,6 +83,8 @@ class BaseRules:
     first_parameter: bool = False
     """Whether a method's first parameter is the receiver, whatever its name (Python). For a scope
     with a ``receiver`` (Go) it always is."""
+    types_apart: bool = False
+    """Whether a type and a value can have one name, each used in places of its own."""
     own_types: frozenset[str] = frozenset()
     """Names of the enclosing class in types: ``Self``."""
     class_scopes: bool = False

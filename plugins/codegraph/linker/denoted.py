@@ -98,7 +98,7 @@ def of_name(
         origins = index.names[current].get(name)
         if scope.kind == "class":
             found = _within(engine, index, current, name, itself=current == number)
-            if found:
+            if found and not (as_type and _are_methods(engine, found)):
                 return found
         elif origins and not (current and _is_elsewhere(index, current, name, origins, as_type)):
             return _of_origins(engine, index, current, name, origins)
@@ -120,6 +120,12 @@ def _within(engine: Engine, index: FileIndex, number: int, name: str, *, itself:
         return Denoted()
     found = _in_class(engine, Class(index.path, number), SELF, name)
     return found if found.found else Denoted()
+
+
+def _are_methods(engine: Engine, found: Denoted) -> bool:
+    """Whether what a name denotes in a class is no type: a method that is called like a type."""
+    kinds = [engine.there(path).facts.definitions[number].kind for path, number in found.found]
+    return bool(kinds) and all(kind is EntityKind.METHOD for kind in kinds)
 
 
 def _is_elsewhere(

@@ -232,10 +232,12 @@ class FileIndex:
         return self._defined.get((parent, name), [])
 
     def is_property(self, definition: int) -> bool:
-        """Whether a definition is a property: reading it is a call."""
+        """Whether a definition is a property, or its setter: reading or assigning it is a call."""
         if self._properties is None:
             self._properties = frozenset(
-                each.definition for each in self.scopes if "property" in each.modifiers
+                each.definition
+                for each in self.scopes
+                if "property" in each.modifiers or "setter" in each.modifiers
             )
         return definition in self._properties
 

@@ -49,6 +49,8 @@ _OF_CALLS = frozenset({CALLED, DECORATOR, MADE, RAISED})
 """The ways to use a name that may be a call of it too."""
 _CLASSES = frozenset({EntityKind.CLASS, EntityKind.INTERFACE})
 
+_TYPE = EntityKind.INTERFACE
+
 
 class References:
     """Finds the references of one file.
@@ -96,7 +98,7 @@ class References:
         """Record what a use refers to; returns whether the occurrence is accounted for."""
         found = self._denoted(use, number)
         doubtful = any(self._has_twin(path) for path, _ in found.found)
-        for (path, definition), rank in found.found.items():
+        for (path, definition), rank in self._meant(use, found):
             home = self._engine.there(path)
             sort = self._sort(use.how, home.facts.definitions[definition].kind)
             if sort is not None and not home.is_property(definition):
@@ -112,6 +114,16 @@ class References:
             self._engine.there(path).facts.definitions[number].kind in _CLASSES
             for path, number in found.found
         )
+
+    def _meant(self, use: Use, found: Denoted) -> list[tuple[tuple[str, int], Rank]]:
+        """What a name means of a type and a value that have it, by where it stands."""
+        places = list(found.found.items())
+        if len(places) < 2 or not self._index.rules.types_apart:
+            return places
+        kinds = [self._engine.there(path).facts.definitions[at].kind for (path, at), _ in places]
+        wanted = _CLASSES if use.how in (AS_TYPE, BASE) else frozenset(EntityKind) - {_TYPE}
+        meant = [place for place, kind in zip(places, kinds, strict=True) if kind in wanted]
+        return meant or places
 
     def _has_twin(self, path: str) -> bool:
         """Whether a file is part of a package whose name another one has, which may be meant."""

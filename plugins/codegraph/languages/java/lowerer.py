@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
+    AS_TYPE,
     RAISED,
     Bind,
     Call,
@@ -120,7 +121,7 @@ class Lowerer(Statements):
             if child.type == "extends_interfaces":
                 self.scope.bases += self.listed(child)
             elif child.type == "permits":
-                self.listed(child)
+                self.listed(child, AS_TYPE)
 
     def _record(self, node: Node) -> None:
         members = children(node, "body")

@@ -86,12 +86,12 @@ class Types(StatementBuilder):
             bound = one_of([each for each in choices if last_name(each) not in _OPEN])
             self.typevar(self.noted_local(names[0]), bound)
 
-    def listed(self, node: Node | None) -> list[Expr | None]:
-        """The types of an ``extends`` or ``implements`` clause."""
+    def listed(self, node: Node | None, how: str = BASE) -> list[Expr | None]:
+        """The types of an ``extends``, ``implements`` or ``permits`` clause, and their use."""
         found: list[Expr | None] = []
         for child in children(node):
             if child.type == "type_list":
-                found += self.listed(child)
+                found += self.listed(child, how)
             elif child.type != "comment":
-                found.append(self.typed(child, BASE))
+                found.append(self.typed(child, how))
         return found

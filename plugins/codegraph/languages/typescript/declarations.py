@@ -22,7 +22,7 @@ from plugins.codegraph.languages.typescript.lowerer import (
     child_at,
     line_of,
 )
-from plugins.codegraph.languages.typescript.patterns import names_of, target
+from plugins.codegraph.languages.typescript.patterns import names_of, note_members, target
 from plugins.codegraph.model import EntityKind
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def _plain(low: Lowerer, node: Node, name: Node, value: Node | None) -> None:
     to = _target(low, name, definition)
     if to is not None:
         low.bind(to, held, line_of(node), stated)
+        note_members(low, name, held if stated is None else stated)
 
 
 def _target(low: Lowerer, name: Node, definition: int) -> Expr | None:

@@ -6,7 +6,18 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import TARGET, Attr, Element, Expr, Group, Item, Many, Name, Table
+from plugins.codegraph.facts import (
+    PLAIN,
+    TARGET,
+    Attr,
+    Element,
+    Expr,
+    Group,
+    Item,
+    Many,
+    Name,
+    Table,
+)
 from plugins.codegraph.languages.typescript.lowerer import (
     CLASSES,
     FUNCTIONS,
@@ -117,6 +128,24 @@ def _positions(low: Lowerer, node: Node, depth: int) -> Iterator[Expr | None]:
             yield None if child.type == "rest_pattern" else target(low, child, depth)
 
 
+def note_members(low: Lowerer, pattern: Node | None, of: Expr | None) -> None:
+    """Note the members that a pattern names, as uses of members of what it takes apart.
+
+    Where ``{ field }`` names a variable too, the place has two uses; the second one is noted by
+    the offset before it, which is no name's.
+    """
+    if pattern is None or pattern.type != "object_pattern" or of is None:
+        return
+    for child in pattern.named_children:
+        key = child
+        if child.type in ("pair_pattern", "object_assignment_pattern"):
+            key = child.child_by_field_name("key") or child.child_by_field_name("left") or child
+        if key.type in (*_NAMES, "property_identifier"):
+            line = key.start_point[0] + low.row
+            start = low.base + key.start_byte - (key.type in _NAMES)
+            low.note(low.scope, Attr(of, low.text(key)), start, line, PLAIN)
+
+
 def key_of(low: Lowerer, node: Node | None) -> str | None:
     """The name of a member as written; None if it is computed."""
     if node is None:
@@ -161,6 +190,7 @@ def assigned(low: Lowerer, node: Node) -> Expr | None:
     if to is None:
         return value
     low.bind(to, value, line_of(node))
+    note_members(low, left, value)
     simple = isinstance(to, Name) or right.type not in FUNCTIONS | CLASSES
     return to if simple and not isinstance(to, Table | Group | Item) else None
 

@@ -23,6 +23,7 @@ class ScriptRules(BaseRules):
 
     receivers = frozenset({"this"})
     stars_hide = False
+    types_apart = True
     builtins = given.GLOBALS
     containers = given.CONTAINERS
     unwraps = given.UNWRAPS

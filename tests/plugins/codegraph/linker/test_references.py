@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plugins.codegraph.languages.composed_names import spellings
-from plugins.codegraph.model import EdgeKind, Sort
+from plugins.codegraph.model import EdgeKind, EntityKind, Sort
 from tests.examples import examples
 from tests.plugins.codegraph.linker.in_memory import LinkedRepo
 from tests.plugins.codegraph.linker.linked import linked
@@ -91,6 +91,75 @@ def test_a_reference_is_attributed_to_the_definition_whose_head_has_it() -> None
 def test_construction_leads_to_the_class_that_is_named_also_where_a_base_constructs() -> None:
     files = {"m.py": "class A:\n    def __init__(self): ...\nclass Sub(A): ...\nSub()\n"}
     assert uses(linked(files), "Sub") == {("constructed", "m.py", 4)}
+
+
+def test_a_type_and_a_value_of_one_name_are_told_apart() -> None:
+    files = {
+        "lib.ts": "export interface Shape { a: number }\nexport const Shape = make();\n",
+        "use.ts": 'import { Shape } from "./lib";\nlet x: Shape;\nregister(Shape);\n',
+    }
+    repo = linked(files)
+    of = {each.key: each.kind for each in repo.entities if each.name == "Shape"}
+    found = {(of[e.target], e.line) for e in repo.edges if e.target in of and e.sort}
+    assert found == {(EntityKind.INTERFACE, 2), (EntityKind.VARIABLE, 3)}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a.ts": "class Effect { type = 1; }\n", "b.ts": "if (x.type === 1) {}\n"},
+        {"a.ts": "class Effect { type = 1; }\n", "b.ts": "const { type } = x;\n"},
+        {"a.ts": "class Box { delete() {} }\n", "b.ts": "run(x.delete);\n"},
+        {
+            "a.go": "package a\n\ntype T struct { string int }\n",
+            "b.go": "package a\n\nvar y = x.string\n",
+        },
+    ],
+)
+def test_a_word_of_the_language_can_be_the_name_of_a_member(files: dict[str, str]) -> None:
+    repo = linked(files)
+    name = next(each.name for each in repo.entities if each.name in ("type", "delete", "string"))
+    assert {path for path, _ in unread(repo, name)} >= {sorted(files)[1]}
+
+
+def test_a_property_is_read_and_assigned_by_calls_alone() -> None:
+    text = """
+        class Box:
+            @property
+            def size(self): ...
+
+            @size.setter
+            def size(self, value): ...
+
+            @size.deleter
+            def size(self): ...
+
+        def go(box: Box):
+            box.size = box.size + 1
+    """
+    repo = linked({"m.py": text})
+    keys = {each.key for each in repo.entities if each.name == "size"}
+    found = [each for each in repo.edges if each.target in keys]
+    assert {each.kind for each in found} == {EdgeKind.CONTAINS, EdgeKind.CALLS}
+    assert not unread(repo, "go")
+
+
+def test_a_method_named_like_a_type_is_no_type() -> None:
+    text = """
+        from __future__ import annotations
+
+        class Kind: ...
+
+        class Headers:
+            def __init__(self, given: set[str], kind: Kind): ...
+            def set(self, key): ...
+            def Kind(self): ...
+    """
+    repo = linked({"m.py": text})
+    (method,) = [each.key for each in repo.entities if each.name == "set"]
+    assert {e.kind for e in repo.edges if e.target == method} == {EdgeKind.CONTAINS}
+    (kind,) = [each.key for each in repo.entities if each.qualified == "Kind"]
+    assert [e.sort for e in repo.edges if e.target == kind and e.sort] == [Sort.TYPE]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,10 @@ RUST = [
             "called in a macro": ('println!("{:?}", target());', "calls"),
             "tokens of a macro": ("route!(get => target);", "macro"),
             "macro of a macro": ("a!(b!(c => target));", "macro"),
+            "in a vector": ("let x = vec![1, target()];", "calls"),
+            "in a format": ('format!("{target:?}");', "unresolved"),
+            "in an attribute": ('#[serde(with = "target")] struct T;', "unresolved"),
+            "in a quote": ("quote! { target() };", "unresolved"),
             "macro rules": ("macro_rules! m { () => { target() }; }", "unresolved"),
             "method of something": ("x.target();", "unresolved"),
         },
@@ -48,6 +52,7 @@ RUST = [
         "Doer",
         {
             "object": ("let x: Box<dyn Doer>;", "type"),
+            "object of several": ("let x: Box<dyn Doer + Send + Sync + 'static>;", "type"),
             "object with a lifetime": ("let x: Box<dyn Doer + 'static>;", "type"),
             "bound": ("fn g<T: Doer>(x: T) { }", "type"),
             "bound of a clause": ("fn g<T>(x: T) where T: Doer { }", "type"),
