@@ -25,7 +25,7 @@ from tests.servers.readiness import is_ready
 from tests.servers.serving import bound, serving
 
 PORCH = f"{Path(sys.executable).with_name('porch')}"
-PATIENCE = 60.0
+PATIENCE = 150.0
 LOG = "portal.log"
 PAGE = (
     "---\ntype: pattern\ntitle: Seasons\ndate: 2026-01-02\npublish: true\n---\nHow a year goes.\n"

@@ -30,7 +30,7 @@ TIERS = {
         "knowledge/get_document": "members",
     },
 }
-PATIENCE = 60.0
+PATIENCE = 150.0
 
 
 @dataclass(frozen=True)
