@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 import msgspec
@@ -32,6 +32,8 @@ _TAKEN_APART = re.compile(
 )
 _SHORT = re.compile(r"(?:^|,)\s*([^\W\d][\w$]*)\s*(?=$|,|=)")
 """A pattern that takes an object apart, and the members in it that name a variable too."""
+_TYPE_AS_NAME = re.compile(r"(?<![\w$.])type(?=\s*(?:[:,})\].;?]|[=!]==))")
+"""The word of TypeScript that is a name more often than not."""
 _PLAIN = r'"(?:[^"\\\n]|\\.)*"'
 _SINGLE = r"'(?:[^'\\\n]|\\.)*'"
 _CHARACTER = r"'(?:[^'\\\n]|\\.)'"
@@ -178,24 +180,35 @@ def _is_code(found: re.Match[str]) -> bool:
 
 
 def _members(code: str, read_by: str) -> Iterator[tuple[str, int]]:
-    """What else a file names: words of the language that stand where only a name can (``x.type``),
-    and members whose name is a variable's too (``const { field } = x``)."""
+    """What else a file names, and on which line: words of the language that stand where only a name
+    can (``x.type``), and members whose name is a variable's too (``const { field } = x``)."""
     if read_by == "script":
-        for found in _TAKEN_APART.finditer(code):
-            for each in _SHORT.finditer(found[1]):
-                yield each[1], 1 + code.count("\n", 0, found.start(1) + each.start(1))
-    wanted = _reserved_as_name(read_by)
-    for number, line in enumerate(code.split("\n"), start=1):
-        yield from ((name, number) for name in wanted.findall(line))
+        yield from _on_lines(code, _taken_apart(code))
+        yield from _on_lines(
+            code, ((each[0], each.start()) for each in _TYPE_AS_NAME.finditer(code))
+        )
+    words = _reserved_as_name(read_by).finditer(code)
+    yield from _on_lines(code, ((each[1], each.start()) for each in words))
+
+
+def _taken_apart(code: str) -> Iterator[tuple[str, int]]:
+    for found in _TAKEN_APART.finditer(code):
+        for each in _SHORT.finditer(found[1]):
+            yield each[1], found.start(1) + each.start(1)
+
+
+def _on_lines(code: str, found: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """Names with their lines in place of their places, which only grow."""
+    line, seen = 1, 0
+    for name, at in found:
+        line += code.count("\n", seen, at)
+        seen = at
+        yield name, line
 
 
 @cache
 def _reserved_as_name(read_by: str) -> re.Pattern[str]:
-    words = "|".join(sorted(_RESERVED[read_by]))
-    member = rf"(?<=\.)(?:{words})(?![\w$])"
-    if read_by != "script":
-        return re.compile(member)
-    return re.compile(rf"{member}|(?<![\w$.])type(?=\s*(?:[:,}})\].;?]|[=!]==))")
+    return re.compile(rf"\.({'|'.join(sorted(_RESERVED[read_by]))})(?![\w$])")
 
 
 def _names(
