@@ -35,7 +35,16 @@ async def test_each_part_is_a_step_and_a_run_that_goes_on_repeats_none(world: Wo
     await world.remember(ANA, "A.", layer="session", importance=1.0, confidence=1.0)
     run = Run()
     counts = await world.memory.upkeep.run(run, {})
-    assert list(run.done) == ["move", "settle", "entries", "events", "requests", "batches", "sweep"]
+    assert list(run.done) == [
+        "move",
+        "settle",
+        "entries",
+        "events",
+        "requests",
+        "batches",
+        "reviews",
+        "sweep",
+    ]
     assert (counts["promoted"], counts["filled"], counts["failed"]) == (1, 1, [])
     assert await world.memory.upkeep.run(run, {}) == counts
 
