@@ -23,7 +23,7 @@ from gateway.contract import Tier
 from gateway.repositories import Retry
 from gateway.services import Services
 from gateway.testing import open_test_portal
-from plugins.knowledge import plugin
+from plugins.knowledge import opening, plugin
 from plugins.knowledge.sync import build, follower, handle
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder
 from tests.plugins.knowledge.sync.branch import NAME
@@ -41,7 +41,7 @@ async def portal(data: Path, url: str, order: dict[str, Any], say: Any) -> None:
     def noted(*args: Any) -> Any:
         return _Noted(opened(*args), found)
 
-    setattr(plugin, "open_handle", noted)  # noqa: B010  (its type is another)
+    setattr(opening, "open_handle", noted)  # noqa: B010  (its type is another)
     section = {
         "sources": [{"github": NAME}],
         "github": {"api_url": url, "webhook_secret": "env:KNOWLEDGE_HOOK"},
