@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gateway.assembly import open_portal
-from gateway.cli.file_check import Findings, file_problems, rule_problems, section_problems
+from gateway.cli.file_check import Findings, file_problems, rule_problems
 from gateway.config.access_check import check_access
 from gateway.config.portal import TIERS_FILE, Portal, load_portal
 from gateway.config.portal_keys import Services
@@ -56,14 +56,14 @@ async def check_portal(portal: Portal) -> Findings:
         portal: the configuration; that ``portal.yaml`` itself is right is known by now.
     """
     found = discover()
-    problems = [*file_problems(portal, found), *map(str, _addresses(portal))]
+    in_files = file_problems(portal, found)
+    problems = [*in_files.lines, *map(str, _addresses(portal))]
     notes: list[str] = []
-    misconfigured = section_problems(portal, found)
-    rules_are_good = not rule_problems(portal.tiers_file)
+    rules_are_good = not in_files.rules
     with TemporaryDirectory() as directory:
         beside = _beside(portal, Path(directory), rules_are_good)
         async with open_portal(beside, Path(directory), schedules=False) as running:
-            problems += await _opened(running, known={*misconfigured, *_names(found)})
+            problems += await _opened(running, known={*in_files.sections, *_names(found)})
             for name, plugin in found.plugins.items():
                 if plugin.check and name in running.plugins.offers:
                     await _run_check(portal, plugin, running, problems, notes)

@@ -80,7 +80,7 @@ def _of_files(portal: Portal) -> Findings:
     from gateway.cli.file_check import Findings, file_problems
     from gateway.plugin_discovery import discover
 
-    return Findings(tuple(file_problems(portal, discover())), ())
+    return Findings(tuple(file_problems(portal, discover()).lines), ())
 
 
 async def _opened_beside(portal: Portal) -> Findings:

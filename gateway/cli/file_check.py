@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,23 +25,41 @@ class Findings:
     notes: tuple[str, ...]
 
 
-def file_problems(portal: Portal, found: Found) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class FileProblems:
+    """What is wrong with the files and the declarations.
+
+    Attributes:
+        plugins: those that cannot be used, or are not installed; a line each.
+        sections: what is wrong with a plugin's section of portal.yaml, by plugin.
+        rules: why tiers.yaml cannot be read.
+    """
+
+    plugins: tuple[str, ...]
+    sections: Mapping[str, tuple[Problem, ...]]
+    rules: tuple[Problem, ...]
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it, one line each."""
+        in_sections = (str(each) for every in self.sections.values() for each in every)
+        return [*self.plugins, *in_sections, *map(str, self.rules)]
+
+
+def file_problems(portal: Portal, found: Found) -> FileProblems:
     """What is wrong with plugins that cannot be used, with their sections, and with tiers.yaml.
 
     Args:
         portal: the configuration; that ``portal.yaml`` itself is right is known by now.
         found: the plugins.
     """
-    sections = section_problems(portal, found).values()
-    return [
-        *(f"{broken.name}: {broken.reason}" for broken in found.broken),
-        *map(str, portal.unknown_plugins(set(found.plugins))),
-        *(str(each) for every in sections for each in every),
-        *map(str, rule_problems(portal.tiers_file)),
-    ]
+    broken = (f"{each.name}: {each.reason}" for each in found.broken)
+    unknown = map(str, portal.unknown_plugins(set(found.plugins)))
+    sections, rules = _section_problems(portal, found), rule_problems(portal.tiers_file)
+    return FileProblems((*broken, *unknown), sections, rules)
 
 
-def section_problems(portal: Portal, found: Found) -> dict[str, tuple[Problem, ...]]:
+def _section_problems(portal: Portal, found: Found) -> dict[str, tuple[Problem, ...]]:
     """What is wrong with the plugins' sections of portal.yaml, by plugin; those without are left
     out."""
     problems: dict[str, tuple[Problem, ...]] = {}
