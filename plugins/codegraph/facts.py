@@ -316,6 +316,26 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     test: bool = False
 
 
+class UrlPath(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A URL or path that is written out as an argument of a call, a decorator or an annotation.
+
+    Attributes:
+        call: the last name of what takes it: ``get`` of ``app.get("/users")``.
+        line: of that name, from 1.
+        path: in one spelling (``languages/url_templates.py``): ``/users/*``.
+        host: the host that it names, or "".
+        methods: the HTTP methods that the call says, in capitals; empty for any.
+        decorates: the number of the definition before which it stands, or -1 in a call.
+    """
+
+    call: str
+    line: int
+    path: str
+    host: str = ""
+    methods: tuple[str, ...] = ()
+    decorates: int = -1
+
+
 class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """All facts of one file.
 
@@ -332,6 +352,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
             file is parsed, without ``locals``.
         locals: the occurrences of names that certainly are local variables, each with its line;
             empty once ``words`` is there.
+        url_paths: the URLs and paths in it, by line (``languages/url_paths.py``).
     """
 
     language: str
@@ -344,12 +365,13 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     generated: bool = False
     words: bytes = b""
     locals: tuple[tuple[str, int], ...] = ()
+    url_paths: tuple[UrlPath, ...] = ()
 
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(FileFacts)
 
-FACTS_VERSION = 9
+FACTS_VERSION = 10
 """Raised whenever a language module or this file changes what facts mean; facts of other versions
 are dropped."""
 

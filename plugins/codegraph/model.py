@@ -75,6 +75,8 @@ class Strategy(StrEnum):
     """A member of a type inferred from what was assigned, returned or passed."""
     SCIP = "scip"
     """Reported by a SCIP indexer."""
+    URL = "url"
+    """The path that is requested fits a route; never stored (``tools/http_routes.py``)."""
 
 
 CONFIDENCE = {
@@ -85,8 +87,10 @@ CONFIDENCE = {
     Strategy.SELF: 0.95,
     Strategy.DECLARED: 0.95,
     Strategy.INFERRED: 0.9,
+    Strategy.URL: 0.5,
 }
-"""The minimum precision of each strategy's edges, from 0 to 1, as measured by the benchmark."""
+"""The minimum precision of each strategy's edges, from 0 to 1, as measured by the benchmark; of a
+URL it is an assumption, since a path does not say which host answers."""
 
 
 class Entity(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -179,6 +183,30 @@ class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
     line: int
     sites: int = 1
+
+
+class Endpoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One end of HTTP in the code: a route that is served, or a request.
+
+    Attributes:
+        path: the file.
+        line: where it stands.
+        entity: the key of the function that serves the route or makes the request; of the file
+            where that is no function of its own.
+        serves: whether it is a route.
+        method: the HTTP method, in capitals, or "" where any is meant or it is not known.
+        template: the path with ``*`` for each part that is filled in, and ``**`` for a rest of
+            any length: ``/users/*``.
+        host: the host that a request names, or "".
+    """
+
+    path: str
+    line: int
+    entity: int
+    serves: bool
+    method: str
+    template: str
+    host: str = ""
 
 
 class FileReport(msgspec.Struct, frozen=True, array_like=True, gc=False):

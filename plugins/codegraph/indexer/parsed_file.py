@@ -11,6 +11,7 @@ import msgspec
 from plugins.codegraph.facts import FACTS_VERSION, FileFacts, decoded, encoded
 from plugins.codegraph.languages.identifiers import with_words
 from plugins.codegraph.languages.registry import language_of
+from plugins.codegraph.languages.url_paths import with_url_paths
 from plugins.codegraph.linker.digest import interface_digest
 
 VERSION = FACTS_VERSION * 100 + 2
@@ -67,8 +68,7 @@ def parse_file(path: str, data: bytes) -> ParsedFile:
     language = language_of(path)
     if language is None:
         raise ValueError(f"{path} is of no known language")
-    facts = language.parse(path, data)
-    facts = with_words(facts, data)
+    facts = with_url_paths(with_words(language.parse(path, data), data), data)
     interface = interface_digest(facts).hex()
     return ParsedFile(facts.lines, facts.problem, facts.package, interface, encoded(facts))
 

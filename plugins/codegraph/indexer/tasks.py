@@ -158,6 +158,7 @@ class Worker:
             edges=result.edges,
             unresolved=result.unresolved,
             mentions=result.mentions,
+            endpoints=result.endpoints,
             interface=known.interface,
             package=known.package,
             asked=dependencies.packed(result.dependencies),

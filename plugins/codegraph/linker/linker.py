@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from plugins.codegraph.languages.source_view import SourceView
 from plugins.codegraph.linker.call_sites import CallSites
+from plugins.codegraph.linker.endpoints import endpoints
 from plugins.codegraph.linker.engine import Engine
 from plugins.codegraph.linker.mentions import mentions
 from plugins.codegraph.linker.references import References
 from plugins.codegraph.linker.relations import relations
-from plugins.codegraph.model import Edge, Mention, Unresolved
+from plugins.codegraph.model import Edge, Endpoint, Mention, Unresolved
 
 RECURSION_LIMIT = 60_000
 """The interpreter's recursion limit while linking: evaluation recurses through chains of values.
@@ -31,12 +32,14 @@ class LinkedFile:
             directory's files, ``p:language:package`` a package's files, ``m:name`` the
             manifests of a name or pattern, ``r:path`` a manifest's bytes.
         mentions: the names that occur in it and that no edge accounts for.
+        endpoints: the routes that it serves and the requests that it makes.
     """
 
     edges: list[Edge]
     unresolved: list[Unresolved]
     dependencies: frozenset[str]
     mentions: list[Mention] = field(default_factory=list)
+    endpoints: list[Endpoint] = field(default_factory=list)
 
 
 class Linker:
@@ -66,7 +69,9 @@ class Linker:
             named = References(engine, index, sites.placed())
             named.collect()
             left = mentions(engine, index, named.explained, named.left_calls())
+            ends = endpoints(engine, index)
         finally:
             sys.setrecursionlimit(before)
         noted = engine.solver.noted()
-        return LinkedFile(edges + sites.edges() + named.edges(), sites.unresolved(), noted, left)
+        arrows = edges + sites.edges() + named.edges()
+        return LinkedFile(arrows, sites.unresolved(), noted, left, ends)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from plugins.codegraph.facts import Import
+from plugins.codegraph.facts import Attr, Expr, Import, Name
 from plugins.codegraph.languages.identifiers import unpacked
 from plugins.codegraph.linker import modules
 from plugins.codegraph.linker.engine import Engine
@@ -15,7 +15,7 @@ from plugins.codegraph.linker.relations import imported
 from plugins.codegraph.linker.values import Class, Func
 from plugins.codegraph.model import Mention
 
-_BY_SEARCH_PATH = frozenset({"python", "typescript", "javascript"})
+BY_SEARCH_PATH = frozenset({"python", "typescript", "javascript"})
 """Languages whose modules are found along a search path that no file need declare."""
 _STANDARD = sys.stdlib_module_names
 Place = tuple[str, int]
@@ -69,14 +69,42 @@ def as_outside(path: str, qualified: str) -> set[str]:
 
 
 def _from_outside(engine: Engine, index: FileIndex) -> Iterator[tuple[str, int]]:
-    """What a file imports from modules that are neither in the repository nor of the language."""
-    if index.facts.language not in _BY_SEARCH_PATH:
+    """What a file takes from modules that are neither in the repository nor of the language."""
+    if index.facts.language not in BY_SEARCH_PATH:
         return
+    modules: dict[str, str] = {}
+    for each, module in _outside(engine, index):
+        yield f"{module}:{each.symbol or '*'}", each.line
+        if not each.symbol:
+            modules[each.alias or each.module] = module
+    if modules:
+        yield from _members(index, modules)
+
+
+def _outside(engine: Engine, index: FileIndex) -> Iterator[tuple[Import, str]]:
+    """The imports from such modules, each with the module's last name."""
     for each in _imports(index):
         if each.module and not each.level and engine.target(index, each).external:
             parts = [part for part in re.split(r"[./]", each.module) if part]
             if parts and parts[0].removeprefix("node:") not in _STANDARD:
-                yield f"{parts[-1]}:{each.symbol or '*'}", each.line
+                yield each, parts[-1]
+
+
+def _members(index: FileIndex, modules: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """The members of modules that a file names, where it imports the whole module."""
+    for scope in index.scopes:
+        for use in scope.uses:
+            if type(use.of) is Attr and (module := modules.get(_dotted(use.of.of))):
+                yield f"{module}:{use.of.name}", use.line
+
+
+def _dotted(expr: Expr | None) -> str:
+    """A chain of names as it is written, or ""."""
+    names: list[str] = []
+    while type(expr) is Attr:
+        names.append(expr.name)
+        expr = expr.of
+    return ".".join([expr.id, *reversed(names)]) if type(expr) is Name else ""
 
 
 def _imports(index: FileIndex) -> Iterator[Import]:

@@ -41,6 +41,7 @@ STRATEGY_CODES = {
     Strategy.DECLARED: 4,
     Strategy.INFERRED: 5,
     Strategy.SCIP: 6,
+    Strategy.URL: 7,
 }
 ENTITY_KINDS = {code: kind for kind, code in ENTITY_CODES.items()}
 EDGE_KINDS = {code: kind for kind, code in EDGE_CODES.items()} | dict.fromkeys(

@@ -15,6 +15,7 @@ from plugins.codegraph.store.fulltext import full_text
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import (
     EDGE_COLUMNS,
+    ENDPOINT_COLUMNS,
     ENTITY_COLUMNS,
     FILE_COLUMNS,
     LINK_COLUMNS,
@@ -24,6 +25,7 @@ from plugins.codegraph.store.rows import (
     FileGraph,
     Manifest,
     edge_rows,
+    endpoint_rows,
     entity_rows,
     file_row,
     link_row,
@@ -31,6 +33,7 @@ from plugins.codegraph.store.rows import (
 )
 from plugins.codegraph.store.tables import (
     edges,
+    endpoints,
     entities,
     files,
     incoming,
@@ -74,6 +77,8 @@ async def insert_files(
     await insert_rows(connection, unresolved, UNRESOLVED_COLUMNS, calls)
     named = [row for file in found for row in named_rows(layer, org, repo, file.mentions)]
     await insert_rows(connection, mentions, UNRESOLVED_COLUMNS, named)
+    ends = [row for file in found for row in endpoint_rows(layer, org, repo, file.endpoints)]
+    await insert_rows(connection, endpoints, ENDPOINT_COLUMNS, ends)
     reports = [file_row(layer, org, repo, file) for file in found]
     await insert_rows(connection, files, FILE_COLUMNS, reports)
     asked = [link_row(layer, org, repo, file) for file in found if file.interface]
@@ -112,7 +117,7 @@ async def delete_files(connection: AsyncConnection, layer: int, paths: Collectio
         await connection.execute(delete(edges).where(*theirs))
         await _delete_added(connection, layer, [row[1] for row in found])
         await connection.execute(delete(entities).where(*here))
-    for table in (unresolved, mentions, files, links):
+    for table in (unresolved, mentions, endpoints, files, links):
         of_paths = table.c.layer == layer, among(connection, table.c.path, paths)
         await connection.execute(delete(table).where(*of_paths))
 

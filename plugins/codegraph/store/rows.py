@@ -7,7 +7,15 @@ from typing import Any
 
 import msgspec
 
-from plugins.codegraph.model import CONFIDENCE, Edge, Entity, FileReport, Mention, Unresolved
+from plugins.codegraph.model import (
+    CONFIDENCE,
+    Edge,
+    Endpoint,
+    Entity,
+    FileReport,
+    Mention,
+    Unresolved,
+)
 from plugins.codegraph.store.codes import (
     ENTITY_CODES,
     ENTITY_KINDS,
@@ -23,6 +31,9 @@ ENTITY_COLUMNS = (
 )
 EDGE_COLUMNS = (*("layer", "source", "kind", "target", "org", "repo", "line", "strategy", "sites"),)
 UNRESOLVED_COLUMNS = ("layer", "path", "name", "org", "repo", "line", "sites")
+ENDPOINT_COLUMNS = (
+    *("layer", "path", "line", "entity", "serves", "method", "template", "host", "org", "repo"),
+)
 LINK_COLUMNS = ("layer", "path", "org", "repo", "interface", "package", "asked")
 MANIFEST_COLUMNS = ("layer", "path", "org", "repo", "digest", "data")
 FILE_COLUMNS = (
@@ -48,6 +59,7 @@ class FileGraph(msgspec.Struct, frozen=True, array_like=True, gc=False):
         asked: what linking it depended on, packed (``indexer/dependencies.py``).
         mentions: names in it that no definition and no edge accounts for.
         gone: whether an overlay deletes the base's file.
+        endpoints: the routes and the requests in it.
     """
 
     report: FileReport
@@ -61,11 +73,13 @@ class FileGraph(msgspec.Struct, frozen=True, array_like=True, gc=False):
     asked: bytes = b""
     gone: bool = False
     mentions: Sequence[Mention] = ()
+    endpoints: Sequence[Endpoint] = ()
 
     @property
     def size(self) -> int:
         """The number of its rows, without edges."""
-        return 2 + len(self.entities) + len(self.unresolved) + len(self.mentions)
+        named = len(self.unresolved) + len(self.mentions)
+        return 2 + len(self.entities) + named + len(self.endpoints)
 
 
 class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -139,6 +153,25 @@ def named_rows(
         line, sites = merged.get(key, (each.line, 0))
         merged[key] = (min(line, each.line), sites + each.sites)
     return [(layer, *key, org, repo, *rest) for key, rest in merged.items()]
+
+
+def endpoint_rows(
+    layer: int, org: str, repo: str, found: Iterable[Endpoint]
+) -> list[tuple[Any, ...]]:
+    """Rows of routes and requests."""
+    return [
+        (
+            *(layer, each.path, each.line, each.entity, each.serves, each.method),
+            *(_clean(each.template), _clean(each.host), org, repo),
+        )
+        for each in found
+    ]
+
+
+def endpoint_of(row: Sequence[Any]) -> Endpoint:
+    """The route or request from a row of the columns ``ENDS``."""
+    path, line, entity, serves, method, template, host = row
+    return Endpoint(path, line, entity, bool(serves), method, template, host)
 
 
 def file_row(layer: int, org: str, repo: str, file: FileGraph) -> tuple[Any, ...]:

@@ -12,7 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
 from gateway.toolkit.sql import among, among_parameter, as_parameter, is_postgres
-from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport, Mention, Sort
+from plugins.codegraph.model import (
+    EdgeKind,
+    Endpoint,
+    Entity,
+    EntityKind,
+    FileReport,
+    Mention,
+    Sort,
+)
 from plugins.codegraph.store import contents, name_match, stats
 from plugins.codegraph.store.codes import (
     EDGE_KINDS,
@@ -37,10 +45,12 @@ from plugins.codegraph.store.graph import (
 )
 from plugins.codegraph.store.known_names import KnownNames
 from plugins.codegraph.store.owner import Owner
-from plugins.codegraph.store.rows import entity_of, report_of
+from plugins.codegraph.store.rows import endpoint_of, entity_of, report_of
 from plugins.codegraph.store.tables import (
+    ENDS,
     REPORTED,
     SELECTED,
+    endpoints,
     entities,
     files,
     mentions,
@@ -250,6 +260,14 @@ class Graph:
         )
         async with self._database.read() as connection:
             return [Mention(*row) for row in sorted(map(tuple, await connection.execute(query)))]
+
+    async def endpoints(self, keys: Collection[int] | None = None) -> list[Endpoint]:
+        """Routes and requests, by file and line; only those of these entities, if given."""
+        async with self._database.read() as connection:
+            only = () if keys is None else (among(connection, endpoints.c.entity, keys),)
+            query = select(*ENDS).where(*self._visibility.shown(endpoints), *only)
+            rows = await connection.execute(query)
+            return [endpoint_of(row) for row in sorted(map(tuple, rows))]
 
     async def secrets(self) -> list[FileReport]:
         """The reports of files from whose text secrets were removed, by path."""

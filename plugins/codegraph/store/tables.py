@@ -207,6 +207,24 @@ mentions = _by_name("codegraph_mentions")
 """Names in a file that no definition and no edge accounts for: an entity of that name may be used
 there."""
 
+endpoints = Table(
+    "codegraph_endpoints",
+    metadata,
+    Column("layer", BigInteger, primary_key=True),
+    Column("path", PLAIN, primary_key=True),
+    Column("line", Integer, primary_key=True),
+    Column("entity", BigInteger, primary_key=True),
+    Column("serves", Boolean, primary_key=True),
+    Column("method", PLAIN, primary_key=True),
+    Column("template", PLAIN, primary_key=True),
+    Column("host", PLAIN, primary_key=True),
+    *_tenant(),
+    Index("ix_codegraph_endpoints_entity", "layer", "entity"),
+    sqlite_with_rowid=False,
+)
+"""The routes that a file serves and the requests that it makes. What matches is found when it is
+asked for, since a route and its requests may stand in two repositories."""
+
 texts = Table(
     "codegraph_texts",
     metadata,
@@ -218,7 +236,10 @@ texts = Table(
 """The text of each file as it was indexed, deflated: answers quote the lines that the graph is
 of."""
 
-LAYERED = (entities, edges, incoming, unresolved, mentions, links, manifests, files)
+LAYERED = (
+    *(entities, edges, incoming, unresolved, mentions, endpoints),
+    *(links, manifests, files),
+)
 """The tables with a layer's rows, in the order in which a sweep deletes them."""
 SHARED = (texts,)
 """The tables shared by a repository's layers, by content digest."""
@@ -236,3 +257,7 @@ REPORTED = tuple(
     for name in (*("path", "digest", "language", "lines", "size", "problem", "skipped"), "secrets")
 )
 """The columns of a file's report, in the order of :class:`FileReport`."""
+ENDS = tuple(
+    endpoints.c[name] for name in ("path", "line", "entity", "serves", "method", "template", "host")
+)
+"""The columns of a route or request, in the order of :class:`Endpoint`."""

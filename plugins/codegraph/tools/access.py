@@ -81,6 +81,14 @@ class Access:
         seen = workspace if view.overlay is not None else None
         return Opened(self.store.open(view), seen, state)
 
+    async def all_graphs(self, caller: Caller, opened: Opened) -> list[Graph]:
+        """The graphs of all repositories that a caller may see and that have an index: the opened
+        one as it is, then the others, by name, without uncommitted work."""
+        mine = opened.graph
+        others = [each for each in await self.registry.visible(caller) if each.id != mine.repo.id]
+        views = [await self.store.view(each.org, each.id) for each in others]
+        return [mine, *(self.store.open(view) for view in views if view is not None)]
+
     def open(self, view: RepositoryView) -> Graph:
         """The graph of a view."""
         return self.store.open(view)

@@ -10,6 +10,7 @@ from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind
 from plugins.codegraph.store.graph import Reached, Walk
 from plugins.codegraph.store.stored_graph import Graph
+from plugins.codegraph.tools import http_routes
 from plugins.codegraph.tools.access import Access
 from plugins.codegraph.tools.base import (
     READS,
@@ -23,9 +24,11 @@ from plugins.codegraph.tools.base import (
 )
 from plugins.codegraph.tools.entity_lookup import TYPES, Found, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
+from plugins.codegraph.tools.other_repositories import imports_elsewhere
 from plugins.codegraph.tools.overrides import overridden, overriding
 from plugins.codegraph.tools.paths import is_test_file
 from plugins.codegraph.tools.result_models import Ref
+from plugins.codegraph.tools.through import Through
 from plugins.codegraph.tools.uses import use_of
 
 DEPENDS = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS, EdgeKind.REFERENCES)
@@ -64,6 +67,10 @@ class ImpactNote(Note):
     test_files: int
     affected: int = Field(description="Affected functions, methods and classes, tests included.")
     tests: list[str] = Field(description="Tests to run, nearest first: file::name.")
+    requests: list[str] | None = Field(
+        None,
+        description="Requests to the routes that it serves: repository/file:line, function, route.",
+    )
     capped: bool | None = Field(None, description="true: there are more than were counted.")
 
 
@@ -102,7 +109,10 @@ def tools(access: Access) -> list[Tool]:
         importers = await graph.walk(keys, EdgeKind.IMPORTS, True, min_confidence=min_confidence)
         items = _by_file(walk.reached, importers.reached, below)
         complete = await completeness(graph, found.all, references=True)
-        note = _note(noted(opened, complete, found.note), items, walk)
+        elsewhere = await imports_elsewhere(access, caller, opened, found.all)
+        sent = await http_routes.requesters(access, caller, opened, keys)
+        note = _note(noted(opened, complete, found.note, elsewhere), items, walk)
+        note = note.model_copy(update={"requests": _requests(sent)})
         return Listing(items, key=lambda item: item.file, note=note)
 
     return [
@@ -173,6 +183,15 @@ def _overriding(entity: Entity) -> Dependent:
     said = Ref.of(entity).model_dump(by_alias=False)
     at = f"{entity.path}:{entity.line}"
     return Dependent(**said, depth=1, at=at, by="overridden", strategy="overrides", confidence=1.0)
+
+
+def _requests(sent: Sequence[Through]) -> list[str] | None:
+    """The requests to the routes that are served by what changes."""
+    return [
+        f"{each.graph.repo.name}/{each.reached.path}:{each.reached.line} "
+        f"{each.reached.entity.qualified}: {each.by}"
+        for each in sent[:_MANY]
+    ] or None
 
 
 def _note(note: Note, items: Sequence[ImpactFile], walk: Walk) -> ImpactNote:

@@ -55,6 +55,11 @@ class Completeness(_Part):
         "no reference explains, such as strings, and members of objects of an unknown type.",
     )
     named_at: list[str] | None = Field(None, description="The first in each file: file:line.")
+    routes: list[str] | None = Field(
+        None,
+        description="HTTP routes that it serves: whoever sends a request calls it. get_routes "
+        "lists the requests in the repositories that you may see.",
+    )
     unread_files: int | None = Field(
         None, description="Files of the language that are not, or not wholly, in the graph."
     )
@@ -85,11 +90,19 @@ class Note(_Part):
         None, description="Your uncommitted work, which only you see; null: none is included."
     )
     completeness: Completeness | None = None
+    elsewhere: list[str] | None = Field(
+        None,
+        description="Places in other repositories that import something of that name from a module "
+        "of that name: repository/file:line. Of Python, TypeScript and JavaScript.",
+    )
     note: str | None = Field(None, description="What else to know about this answer.")
 
 
 def noted(
-    opened: Opened, completeness: Completeness | None = None, note: str | None = None
+    opened: Opened,
+    completeness: Completeness | None = None,
+    note: str | None = None,
+    elsewhere: Sequence[str] = (),
 ) -> Note:
     """The note of an answer.
 
@@ -97,6 +110,7 @@ def noted(
         opened: the graph that it is based on.
         completeness: how complete it is, if that matters.
         note: anything else to say.
+        elsewhere: places in other repositories (``other_repositories.imports_elsewhere``).
     """
     repo = opened.graph.repo
     wrong = "; ".join(filter(None, (repo.problem, opened.state)))
@@ -108,6 +122,7 @@ def noted(
         index=wrong or None,
         workspace=_workspace(opened),
         completeness=completeness,
+        elsewhere=list(elsewhere) or None,
         note=note,
     )
 
@@ -152,7 +167,9 @@ async def completeness(
     sites, files = sum(each.sites for each in named), {each.path for each in named}
     unread = [each for each in await graph.reports() if _counts(each, languages, files)]
     passed = 0 if references else await _passed(graph, about)
+    served = await _routes(graph, about)
     reasons = _reasons(through, sites, passed, total, len(unread))
+    reasons += [f"it serves {served[0]}, which anybody may request"] if served else []
     if not reasons:
         return Completeness(state="complete")
     return Completeness(
@@ -163,6 +180,7 @@ async def completeness(
         unresolved_at=places[:MAX_PLACES] or None,
         named_sites=sites or None,
         named_at=[f"{each.path}:{each.line}" for each in named[:MAX_PLACES]] or None,
+        routes=served[:MAX_PLACES] or None,
         unread_files=len(unread) or None,
         unread=[f"{each.path}: {each.problem}"[:160] for each in unread[:MAX_PLACES]] or None,
     )
@@ -199,6 +217,13 @@ async def _unresolved(graph: Graph, about: Sequence[Entity]) -> tuple[int, list[
         for name in dict.fromkeys(each.name for each in about)
     ]
     return sum(each.total for each in found), [place for each in found for place in each.places]
+
+
+async def _routes(graph: Graph, about: Sequence[Entity]) -> list[str]:
+    """The HTTP routes that some entities serve."""
+    found = await graph.endpoints([each.key for each in about])
+    served = (f"{each.method} {each.template}".strip() for each in found if each.serves)
+    return list(dict.fromkeys(served))
 
 
 async def _passed(graph: Graph, about: Sequence[Entity]) -> int:

@@ -16,6 +16,7 @@ from plugins.codegraph.tools.access import Access
 from plugins.codegraph.tools.base import READS, RESULTS, File, Kind, MinConfidence, Name, Repo
 from plugins.codegraph.tools.entity_lookup import Found, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
+from plugins.codegraph.tools.other_repositories import imports_elsewhere
 from plugins.codegraph.tools.overrides import overridden
 from plugins.codegraph.tools.result_models import Ref
 from plugins.codegraph.tools.uses import KINDS, By, use_of
@@ -73,7 +74,8 @@ def tools(access: Access) -> list[Tool]:
         items = await uses_of(graph, found, walk.reached)
         above = await overridden(graph, found.all)
         complete = await completeness(graph, found.all, above, references=True)
-        note = noted(opened, complete, found.note)
+        elsewhere = await imports_elsewhere(access, caller, opened, found.all)
+        note = noted(opened, complete, found.note, elsewhere)
         total = walk.total - (len(walk.reached) - len(items))
         return Listing(items, key=lambda item: f"{item.key} {item.by}", note=note, total=total)
 

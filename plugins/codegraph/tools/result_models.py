@@ -49,8 +49,12 @@ class Edge(Brief):
     via: str | None = Field(None, description="The name one step before, where depth is above 1.")
     through: str | None = Field(
         None,
-        description="The method that the code names, where the one that runs overrides it: of the "
-        "classes that are constructed, it is one that can.",
+        description="What the code calls, where something else runs: the method that this one "
+        "overrides (of the classes that are constructed, it is one that can run), or the route "
+        "that is requested (GET /users/*).",
+    )
+    repo: str | None = Field(
+        None, description="The repository it is in, where that is another one than asked about."
     )
     at: str = Field(description="Where the code says so: file:line.")
     sites: int = Field(description="How many places say so.")

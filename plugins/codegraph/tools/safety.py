@@ -16,6 +16,7 @@ from plugins.codegraph.tools.base import READS, File, Kind, Name, Repo, Wire
 from plugins.codegraph.tools.doubts import Case, doubts_of
 from plugins.codegraph.tools.entity_lookup import Found, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
+from plugins.codegraph.tools.other_repositories import imports_elsewhere
 from plugins.codegraph.tools.references import Used, uses_of
 from plugins.codegraph.tools.result_models import Brief
 from plugins.codegraph.tools.uses import USES
@@ -58,7 +59,10 @@ def tools(access: Access) -> list[Tool]:
         complete = await completeness(opened.graph, found.all, references=True)
         reached = await _outside(case)
         items = await uses_of(opened.graph, found, reached[:MAX_USES])
+        elsewhere = await imports_elsewhere(access, caller, opened, found.all)
         doubts = [] if reached else await doubts_of(case, complete)
+        if elsewhere and not reached:
+            doubts.append(f"{elsewhere[0]} imports something of that name, perhaps this.")
         verdict: Literal["safe", "used", "unsure"] = "used" if reached else "safe"
         return SafetyAnswer(
             entity=Brief.of(found.entity),
@@ -67,7 +71,7 @@ def tools(access: Access) -> list[Tool]:
             uses=items,
             use_count=len(reached),
             also=_listed(case) or None,
-            meta=noted(opened, complete, found.note),
+            meta=noted(opened, complete, found.note, elsewhere),
         ).wire()
 
     return [
@@ -122,7 +126,10 @@ def _is_list(lines: Sequence[str], at: int) -> bool:
 def _checked(case: Case, reached: Sequence[Reached]) -> list[str]:
     if reached:
         return [f"{len(reached)} uses from outside of it would break."]
-    seen = " It is visible to other repositories, which are not looked at." * case.entity.exported
+    seen = (
+        " It is visible to other repositories; of these, imports by Python, TypeScript and "
+        "JavaScript that you may see were looked at."
+    ) * case.entity.exported
     return [
         "No call, reference, import or subclass from outside of it, and no place that has its name "
         f"is unread.{seen}"

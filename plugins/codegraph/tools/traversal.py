@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
-from plugins.codegraph.model import EdgeKind, Entity, EntityKind
+from plugins.codegraph.model import CONFIDENCE, EdgeKind, Entity, EntityKind, Strategy
 from plugins.codegraph.store.graph import Reached, Walk
 from plugins.codegraph.store.stored_graph import Graph
+from plugins.codegraph.tools import http_routes
 from plugins.codegraph.tools.access import Access, Opened
 from plugins.codegraph.tools.base import (
     CALLERS,
@@ -27,6 +28,7 @@ from plugins.codegraph.tools.base import (
 from plugins.codegraph.tools.entity_detail import EntityDetail
 from plugins.codegraph.tools.entity_lookup import TYPES, Found, file_path, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
+from plugins.codegraph.tools.other_repositories import imports_elsewhere
 from plugins.codegraph.tools.overrides import (
     Overridden,
     implementations,
@@ -34,9 +36,8 @@ from plugins.codegraph.tools.overrides import (
     overridden,
 )
 from plugins.codegraph.tools.result_models import Edge, WholeEdge, edge
+from plugins.codegraph.tools.through import Through
 
-Through = tuple[Reached, str]
-"""An edge by way of a method that is overridden, with its name."""
 FULL_BELOW = 5
 """With fewer results than this, each is shown in full (kap10, "Summarization Rules")."""
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor", "new"})
@@ -83,8 +84,9 @@ def _callers(access: Access) -> Tool:
         """Who calls a function, method or class: every caller with the place of the call, and how
         the edge was found. Use it before you change a signature. Read meta.completeness: where it
         says incomplete, there may be callers that are not listed. Calls of a method that it
-        overrides are marked with through. For every other use, use find_references; for all that a
-        change may break, by file and by test, analyze_impact."""
+        overrides, and requests to a route that it serves, are marked with through. For every other
+        use, use find_references; for all that a change may break, by file and by test,
+        analyze_impact."""
         opened = await access(caller, repo)
         kinds = () if kind is None else (kind,)
         found = await find(opened.graph, name, file, kinds, prefer=kind is None)
@@ -95,7 +97,10 @@ def _callers(access: Access) -> Tool:
         above = await overridden(opened.graph, found.all)
         through = await _callers_through(opened.graph, found, above, min_confidence)
         complete = await completeness(opened.graph, found.all, None if through else above)
-        return await _listed(opened, walk, noted(opened, complete, found.note), through)
+        if min_confidence <= CONFIDENCE[Strategy.URL]:
+            through += await http_routes.requesters(access, caller, opened, keys)
+        elsewhere = await imports_elsewhere(access, caller, opened, found.all)
+        return await _listed(opened, walk, noted(opened, complete, found.note, elsewhere), through)
 
     return Tool.of(get_callers, title="Find callers", page=PAGE, tier=Tier.OPEN, annotations=READS)
 
@@ -113,8 +118,9 @@ def _callees(access: Access) -> Tool:
     ) -> Listing[Edge]:
         """What a function, method or class calls within the repository: each callee with the place
         of the call, and how the edge was found. Where a method is declared above, those that can
-        run are there too, marked with through. Calls of libraries are not among them. Use it to
-        understand what something does without reading every file."""
+        run are there too, marked with through; so is what serves a route that it requests. Calls
+        of libraries are not among them. Use it to understand what something does without reading
+        every file."""
         opened = await access(caller, repo)
         kinds = () if kind is None else (kind,)
         found = await find(opened.graph, name, file, kinds, prefer=kind is None)
@@ -123,6 +129,8 @@ def _callees(access: Access) -> Tool:
             keys, EdgeKind.CALLS, False, depth, min_confidence=min_confidence
         )
         through = await _callees_through(opened.graph, walk)
+        if min_confidence <= CONFIDENCE[Strategy.URL]:
+            through += await http_routes.requested(access, caller, opened, keys)
         return await _listed(opened, walk, noted(opened, note=found.note), through)
 
     return Tool.of(get_callees, title="Find callees", page=PAGE, tier=Tier.OPEN, annotations=READS)
@@ -188,7 +196,7 @@ async def _callers_through(
     marked = []
     for each in above.methods:
         walk = await graph.walk([each.key], EdgeKind.CALLS, True, min_confidence=min_confidence)
-        marked += [(caller, each.qualified) for caller in walk.reached]
+        marked += [Through(caller, each.qualified, graph) for caller in walk.reached]
     return marked
 
 
@@ -202,7 +210,7 @@ async def _callees_through(graph: Graph, walk: Walk) -> list[Through]:
         for one in await implementations(graph, each.entity):
             if one.key not in there:
                 there.add(one.key)
-                marked.append((replace(each, entity=one), each.entity.qualified))
+                marked.append(Through(replace(each, entity=one), each.entity.qualified, graph))
     return marked
 
 
@@ -212,16 +220,17 @@ async def _listed(
     graph = opened.graph
     via = await graph.entities({each.via for each in walk.reached if each.depth > 1})
     there = {each.entity.key for each in walk.reached}
-    more = {each.entity.key: (each, said) for each, said in through if each.entity.key not in there}
-    reached = [*walk.reached, *(each for each, _ in more.values())]
+    others = [each for each in through if each.reached.entity.key not in there]
+    more = list({each.reached.entity.key: each for each in others}.values())
     items: list[Edge] = [edge(each, via.get(each.via)) for each in walk.reached]
-    items += [edge(each).model_copy(update={"through": said}) for each, said in more.values()]
+    items += [each.edge(graph) for each in more]
     total = walk.total + len(more)
     if total < FULL_BELOW:
-        detail = EntityDetail(graph)
+        whole = [(graph, each) for each in walk.reached]
+        whole += [(each.graph, each.reached) for each in more]
         items = [
-            WholeEdge(**item.model_dump(by_alias=False), **await detail.body(each.entity))
-            for item, each in zip(items, reached, strict=True)
+            WholeEdge(**item.model_dump(by_alias=False), **await EntityDetail(of).body(each.entity))
+            for item, (of, each) in zip(items, whole, strict=True)
         ]
     return Listing(items, key=lambda item: item.key, note=note, total=total)
 

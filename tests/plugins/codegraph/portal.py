@@ -81,11 +81,14 @@ class Registry:
         self.doing = State()
 
     async def named(self, caller: Caller, name: str | None, *, fresh: bool = False) -> Known:
-        seen = [each for each in self.all if {None, caller.person} & each.people]
+        seen = await self.visible(caller)
         chosen = [each for each in seen if name in (None, each.name)]
         if len(chosen) != 1:
             raise ToolFailed("repo_needed", f"Say which: {[each.name for each in seen]}")
         return chosen[0]
+
+    async def visible(self, caller: Caller, *, fresh: bool = False) -> list[Known]:
+        return [each for each in self.all if {None, caller.person} & each.people]
 
     async def state(self, repo: str) -> State:
         return self.doing
@@ -241,6 +244,7 @@ def file_graphs(owner: Owner, files: Files) -> dict[str, FileGraph]:
             edges=[each for each in linked.edges if each.path == path],
             unresolved=[each for each in linked.unresolved if each.path == path],
             mentions=[each for each in linked.mentions if each.path == path],
+            endpoints=[each for each in linked.endpoints if each.path == path],
         )
     return found
 

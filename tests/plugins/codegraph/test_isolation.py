@@ -39,6 +39,7 @@ ASKED: Mapping[str, dict[str, object]] = {
     "find_path": {"source": "go", "target": "run"},
     "safe_to_delete": {"name": "run"},
     "get_code_map": {},
+    "get_routes": {},
     "analyze_impact": {"name": "run", "depth": 5},
     "get_project_stats": {},
 }

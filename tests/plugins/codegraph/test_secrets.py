@@ -171,6 +171,7 @@ async def test_an_index_of_an_older_version_is_made_anew_without_them(tmp_path: 
     with closing(sqlite3.connect(data / "porch.db")) as database, database:
         database.execute("ALTER TABLE codegraph_files DROP COLUMN secrets")
         database.execute("DROP TABLE codegraph_mentions")
+        database.execute("DROP TABLE codegraph_endpoints")
         (table,) = next(
             database.execute(
                 "SELECT name FROM sqlite_master WHERE name = 'alembic_version_codegraph'"

@@ -1,22 +1,14 @@
 """Names that no edge accounts for; all indexes are made anew, to contain them."""
 
-from datetime import UTC, datetime
-
 import sqlalchemy as sa
 from alembic import op
+
+from plugins.codegraph.migrations.index_anew import index_anew
 
 revision = "0005"
 down_revision = "0004"
 
 PLAIN = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
-_INDEX_ANEW = (
-    "UPDATE codegraph_layers SET state = 'dead', ended = :now",
-    "UPDATE codegraph_repositories SET layer = NULL, embedded_layer = NULL, "
-    "embedded_generation = NULL",
-    "DELETE FROM codegraph_workspaces",
-    "UPDATE codegraph_work SET requested = :now, failures = 0 WHERE repo IN "
-    "(SELECT id FROM codegraph_repositories WHERE state = 'active')",
-)
 
 
 def upgrade() -> None:
@@ -32,9 +24,4 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("ix_codegraph_mentions_name", "codegraph_mentions", ["layer", "name"])
-    now = datetime.now(UTC).replace(tzinfo=None)
-    for statement in _INDEX_ANEW:
-        text = sa.text(statement)
-        if ":now" in statement:
-            text = text.bindparams(sa.bindparam("now", now, sa.DateTime))
-        op.execute(text)
+    index_anew()

@@ -10,10 +10,11 @@ from posixpath import basename
 from plugins.codegraph.facts import FileFacts
 from plugins.codegraph.languages.identifiers import with_words
 from plugins.codegraph.languages.registry import language_of, manifest_patterns
+from plugins.codegraph.languages.url_paths import with_url_paths
 from plugins.codegraph.linker.entities import entities_of
 from plugins.codegraph.linker.files import Files
 from plugins.codegraph.linker.linker import Linker
-from plugins.codegraph.model import Edge, Entity, FileReport, Mention, Unresolved
+from plugins.codegraph.model import Edge, Endpoint, Entity, FileReport, Mention, Unresolved
 
 
 @dataclass(slots=True)
@@ -26,6 +27,7 @@ class LinkedRepo:
         unresolved: likewise.
         reports: one a file.
         mentions: names that no definition and no edge accounts for, likewise.
+        endpoints: routes and requests, likewise.
     """
 
     entities: list[Entity] = field(default_factory=list)
@@ -33,6 +35,7 @@ class LinkedRepo:
     unresolved: list[Unresolved] = field(default_factory=list)
     reports: list[FileReport] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
+    endpoints: list[Endpoint] = field(default_factory=list)
 
 
 class InMemoryView(Files[FileFacts]):
@@ -58,7 +61,8 @@ def parse_tree(files: Mapping[str, bytes]) -> tuple[dict[str, FileFacts], dict[s
     for path in sorted(files):
         language = language_of(path)
         if language is not None:
-            facts[path] = with_words(language.parse(path, files[path]), files[path])
+            found = with_words(language.parse(path, files[path]), files[path])
+            facts[path] = with_url_paths(found, files[path])
         if any(fnmatchcase(basename(path), pattern) for pattern in patterns):
             manifests[path] = files[path]
     return facts, manifests
@@ -84,6 +88,7 @@ def link_tree(repo: str, files: Mapping[str, bytes]) -> LinkedRepo:
         linked.edges += result.edges
         linked.unresolved += result.unresolved
         linked.mentions += result.mentions
+        linked.endpoints += result.endpoints
         linked.reports.append(
             FileReport(path, "", found.language, found.lines, len(files[path]), found.problem)
         )
