@@ -26,6 +26,7 @@ _OWN = {
     "backup": "gateway.cli.backup:backup",
     "restore": "gateway.cli.backup:restore",
     "schema": "gateway.cli.schemas",
+    "publish": "gateway.cli.publish",
     "new-plugin": "gateway.cli.new_plugin",
 }
 """Our own commands and the modules that have them, under the name ``command`` or after a colon."""

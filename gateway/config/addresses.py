@@ -8,6 +8,9 @@ from functools import lru_cache
 MCP_PATH = "/mcp"
 """The MCP endpoint that takes everyone."""
 
+CARD_PATH = MCP_PATH + "/server-card"
+"""Where the server card is: below the endpoint that it describes (SEP-2127)."""
+
 MEMBERS_PATH = "/members/mcp"
 """The same endpoint, where it always asks for a sign-in."""
 
@@ -18,7 +21,10 @@ API_PATH = "/api/v1"
 """Below it are the plugins' REST routes."""
 
 WELL_KNOWN_PATH = "/.well-known"
-"""Below it is what clients of OAuth read first (RFC 8615)."""
+"""Below it is what clients read before they connect or sign in (RFC 8615)."""
+
+CATALOG_PATHS = (WELL_KNOWN_PATH + "/ai-catalog.json", WELL_KNOWN_PATH + "/mcp/catalog.json")
+"""Where the catalog is that leads to the server card: as SEP-2127 has it now, and as it had it."""
 
 METADATA_PATH = WELL_KNOWN_PATH + "/oauth-protected-resource"
 """Where protected resource metadata is, before the resource's own path (RFC 9728, 3.1)."""
@@ -47,8 +53,8 @@ CLIENT_PATHS = frozenset({TOKENS_PATH, REVOCATION_PATH})
 OAUTH_POST_PATHS = CLIENT_PATHS | {REGISTRATION_PATH}
 """Where OAuth clients send what they want, without any cookie."""
 
-_OWN_ENDPOINT = re.compile(re.escape(MCP_PATH) + r"/([^/]+)", re.DOTALL)
-_MCP = re.compile(r"/mcp(/[A-Za-z0-9_-]+)?|" + MEMBERS_PATH)
+_OWN_ENDPOINT = re.compile(re.escape(MCP_PATH) + r"/(?!server-card$)([^/]+)", re.DOTALL)
+_MCP = re.compile(r"/mcp(/(?!server-card$)[A-Za-z0-9_-]+)?|" + MEMBERS_PATH)
 
 
 @lru_cache(maxsize=1024)

@@ -2,8 +2,8 @@
 
 Browsers ask by a preflight and read only what an answer allows (WHATWG Fetch, section 3.2).
 Three kinds of address are shared: ``/mcp`` with the pages of ``allowed_origins``, whatever they
-send; the REST API for reading, and OAuth's endpoints for its clients, with every page. None takes
-cookies from elsewhere.
+send; the REST API and the server card for reading, and OAuth's endpoints for its clients, with
+every page. None takes cookies from elsewhere.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from collections.abc import Collection, Sequence
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
-from gateway.config.addresses import API_PATH, OAUTH_POST_PATHS, WELL_KNOWN_PATH, is_mcp
+from gateway.config.addresses import (
+    API_PATH,
+    CARD_PATH,
+    CATALOG_PATHS,
+    OAUTH_POST_PATHS,
+    WELL_KNOWN_PATH,
+    is_mcp,
+)
 from gateway.contract import Allowance, Api, Offer
 from gateway.scrubbing.report import HEADER
 
@@ -93,6 +100,8 @@ class Cors:
         """What pages of other origins may do at a path; None where it is for the own ones alone."""
         if is_mcp(path):
             return _MCP
+        if path == CARD_PATH or path in CATALOG_PATHS:
+            return _DISCOVERY
         if path in OAUTH_POST_PATHS:
             return _OAUTH_POST
         if path.startswith(WELL_KNOWN_PATH + "/"):
@@ -115,6 +124,7 @@ def _oauth(method: str) -> Sharing:
     return Sharing([method], takes, _FAILURE_HEADERS, everyone=True)
 
 
+_DISCOVERY = Sharing(_READS, ["Content-Type", "If-None-Match"], ["ETag"], everyone=True)
 _OAUTH_GET, _OAUTH_POST = _oauth("GET"), _oauth("POST")
 
 
