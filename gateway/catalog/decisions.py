@@ -8,6 +8,7 @@ from typing import Literal
 from auth import Tier
 from gateway.catalog.items import Item, Kind
 from gateway.catalog.tier_rule import Decision, ItemKey, RowRules, TierRules, strictest
+from gateway.contract import View
 
 _KEY_KIND: Mapping[Kind, Literal["tool", "prompt", "resource"]] = {
     "tool": "tool",
@@ -37,8 +38,12 @@ class Decisions:
         everything = list(items)
         self._rules, self._above = rules, above
         self.keys = _keys(everything)
+        self._tools = {(item.plugin, item.identity): item for item in _tools(everything)}
         self._rows = RowRules(rules, self._doors(everything))
-        self._of = {item.key: self._decided(item) for item in everything}
+        self._of: dict[str, Decision] = {}
+        # What views show is decided before them.
+        for item in sorted(everything, key=lambda item: isinstance(item.declared, View)):
+            self._of[item.key] = self._decided(item)
 
     def __getitem__(self, item: Item) -> Decision:
         """The decision for an item: its own lines, those of its rows and of what it is part of."""
@@ -74,6 +79,9 @@ class Decisions:
 
     def _alone(self, item: Item) -> Decision:
         key = self.keys[item.key]
+        if isinstance(item.declared, View):  # a view is for whoever may use what it shows
+            tool = self._tools.get((item.plugin, item.declared.tool))
+            return self._rules.decide(key, None, Tier.MEMBERS) if tool is None else self[tool]
         return self._rules.decide(key, item.declared.tier, item.declared.floor)
 
     def _doors(self, items: Iterable[Item]) -> dict[ItemKey, list[ItemKey]]:
@@ -101,6 +109,10 @@ def _keys(items: Sequence[Item]) -> dict[str, ItemKey]:
         alias = "" if is_bound else listed
         keys[item.key] = ItemKey(plugin, kind, item.identity, alias, listed)
     return keys
+
+
+def _tools(items: Iterable[Item]) -> list[Item]:
+    return [item for item in items if item.kind == "tool"]
 
 
 def _rows(item: Item) -> list[ItemKey]:

@@ -13,6 +13,7 @@ from gateway.catalog.items import (
     resource_item,
     template_item,
     tool_item,
+    view_item,
 )
 from gateway.catalog.rejected_declarations import Rejected
 from gateway.catalog.schemas import BadDeclaration
@@ -59,6 +60,8 @@ def _each(
         yield resource.uri, resource, partial(resource_item, plugin, resource)
     for template in offer.templates:
         yield template.uri_template, template, partial(template_item, plugin, template)
+    for view in offer.views:
+        yield f"view:{view.name}", view, partial(view_item, plugin, view, offer.tools)
     for skill in offer.skills:
         yield f"skill:{skill.path}", skill, partial(skill_item, plugin, skill)
 

@@ -63,6 +63,7 @@ class McpClient:
         http: where to, and with which headers.
         path: the endpoint, ``/mcp`` or ``/mcp/<plugin>``.
         headers: further headers of every request.
+        capabilities: what it declares that it can do.
     """
 
     def __init__(
@@ -70,10 +71,12 @@ class McpClient:
         http: httpx2.AsyncClient,
         path: str = "/mcp",
         headers: Mapping[str, str] | None = None,
+        capabilities: Mapping[str, Any] | None = None,
     ) -> None:
         self._http = http
         self._path = path
         self._headers = dict(headers or {})
+        self._capabilities = dict(capabilities or {})
         self._next = 0
 
     async def list(self, kind: str) -> list[dict[str, Any]]:
@@ -140,7 +143,7 @@ class McpClient:
         self._next += 1
         meta = {
             PROTOCOL_VERSION_META_KEY: LATEST_MODERN_VERSION,
-            CLIENT_CAPABILITIES_META_KEY: {},
+            CLIENT_CAPABILITIES_META_KEY: self._capabilities,
             CLIENT_INFO_META_KEY: _CLIENT,
         }
         message = {

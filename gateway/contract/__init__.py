@@ -81,11 +81,13 @@ from gateway.contract.skills import Skill, SkillFile
 from gateway.contract.streams import Stream, StreamEvent
 from gateway.contract.suggestions import near
 from gateway.contract.vault import NotOpened, Vault
+from gateway.contract.views import APP_MEDIA_TYPE, View
 from gateway.scrubbing.contents import ContentScrub
 from gateway.scrubbing.scrubber import Redaction
 
 __all__ = [
     "ANONYMOUS",
+    "APP_MEDIA_TYPE",
     "CONTRACT_VERSION",
     "SOURCE_MARK",
     "Absent",
@@ -168,6 +170,7 @@ __all__ = [
     "Vault",
     "VectorQuery",
     "Vectors",
+    "View",
     "Webhook",
     "follow",
     "follow_each",

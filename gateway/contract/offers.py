@@ -25,6 +25,7 @@ from gateway.contract.routes import Route
 from gateway.contract.rows import RowKind
 from gateway.contract.services import JobRun
 from gateway.contract.skills import Skill
+from gateway.contract.views import View
 
 if TYPE_CHECKING:
     from mcp_types import Icon, ToolAnnotations
@@ -301,6 +302,7 @@ class Offer:
         absent: ``await absent(caller)`` says what the plugin does not show to a caller, and why; it
             is asked while somebody waits, for two seconds at most. The gateway itself knows why
             an item of this offer is not shown.
+        views: pictures of what its tools return.
         follow: ``follow(uris)`` is told which of the plugin's resources clients of this process
             follow, whenever that changes: their URIs, and for each the URI (or the origin's key)
             of the resource or template that it is of. It returns at once. For what has to ask
@@ -327,3 +329,4 @@ class Offer:
     configure: Callable[[Any], Awaitable[None]] | None = None
     absent: Callable[[Caller], Awaitable[Sequence[Absent]]] | None = None
     follow: Callable[[Mapping[str, str]], None] | None = None
+    views: Sequence[View] = ()

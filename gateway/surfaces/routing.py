@@ -58,8 +58,10 @@ from gateway.surfaces.mcp.subscriptions import Subscriptions
 from gateway.surfaces.oauth.parts import OAuthSurface
 from gateway.surfaces.oauth.routes import oauth_routes, resources_of
 from gateway.surfaces.pages import PageParts, Pages
+from gateway.surfaces.pages.view_pages import ViewPages
 from gateway.surfaces.rest.openapi import Document
 from gateway.surfaces.rest.routes import Rest, described_routes
+from gateway.surfaces.server_card import discovery_routes
 from gateway.surfaces.webhooks import webhook_routes
 
 SIGN_IN_ATTEMPTS_PER_MINUTE = 60
@@ -126,7 +128,8 @@ class Surfaces:
             self.streams,
         )
         wire, others = self._own_routes
-        return [*wire, *rest.routes(), *webhook_routes(offers, limit), *others]
+        views = ViewPages(self._pages.frame, running.catalog, running.pipeline)
+        return [*wire, *rest.routes(), *webhook_routes(offers, limit), *others, *views.routes()]
 
     def is_mcp(self, scope: Scope) -> bool:
         """Whether a request, which the HTTP guard has let in, is for the MCP endpoint."""
@@ -141,8 +144,11 @@ class Surfaces:
         running.board.notices(self._unknown_operations)
         running.board.notices(self._unknown_favourites)
         wire = [
-            Route(path, endpoint=self.mcp)
-            for path in (MCP_PATH, MEMBERS_PATH, MCP_PATH + "/{plugin}")
+            *discovery_routes(running.portal.config.name, version("porch")),
+            *(
+                Route(path, endpoint=self.mcp)
+                for path in (MCP_PATH, MEMBERS_PATH, MCP_PATH + "/{plugin}")
+            ),
         ]
         return wire, [
             *health_routes(running.board, running.metrics, self._may_see, running.workers),

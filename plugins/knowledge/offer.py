@@ -13,6 +13,7 @@ from plugins.knowledge.memory.tools.entries import tools as memory_tools
 from plugins.knowledge.prompts import prompts
 from plugins.knowledge.resources import resources, templates
 from plugins.knowledge.tools import tools
+from plugins.knowledge.views import views
 
 _MEMORY = (
     " What people and their agents told the portal is asked with query_memory, before you answer "
@@ -43,6 +44,7 @@ def offer(
         apis=() if memory is None else (api(memory),),
         jobs=() if memory is None else (memory.batches.declaration(), memory.upkeep.declaration()),
         health=health,
+        views=views(),
         rows=(knowledge.store.row_kind(),),
         personal=None if memory is None else memory.personal_data.declaration(),
         instructions=(

@@ -15,6 +15,7 @@ from plugins.skills_repo.prompts import prompts
 from plugins.skills_repo.search import Search
 from plugins.skills_repo.skills import skills
 from plugins.skills_repo.tools import tools
+from plugins.skills_repo.views import views
 from plugins.skills_repo.visibility import row_kinds
 from plugins.skills_repo.webhooks import INDEX_JOB, GithubWebhook
 
@@ -31,7 +32,10 @@ def offer_factory(catalogue: Catalogue, search: Search) -> Callable[[], Offer]:
     Without any source there are no tools: an agent would only read about them in vain.
     """
     fixed = tools(catalogue, search) if catalogue.library.sources else []
-    return lambda: Offer(tools=fixed, prompts=prompts(catalogue), skills=skills(catalogue))
+    shown = views() if fixed else []
+    return lambda: Offer(
+        tools=fixed, prompts=prompts(catalogue), skills=skills(catalogue), views=shown
+    )
 
 
 def full_offer(

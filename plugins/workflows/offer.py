@@ -31,6 +31,7 @@ from plugins.workflows.store.runs import Runs
 from plugins.workflows.store.workflow_prompts import PromptWorkflows
 from plugins.workflows.tier_filter import TierFilter
 from plugins.workflows.tools import edits, execution, folders, library, runs, search, versions
+from plugins.workflows.views import views
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 INSTRUCTIONS = (
@@ -82,6 +83,7 @@ async def open_offer(config: WorkflowsConfig, host: Host) -> AsyncGenerator[Offe
                 templates=guard.templates(pages),
                 prompt_families=(guard.family(listed),),
                 rows=(tiers.row_kind(),),
+                views=views(),
                 health=maintenance.health,
                 personal=PersonalRecords(host.database, parts.playbook, parts.runs).declared(),
                 instructions=INSTRUCTIONS,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,7 +16,15 @@ import mcp_types as mcp
 from auth import Caller
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import OWN_TOOLS, Item
-from gateway.contract import Resource, ResourceTemplate, Skill, Tool, ToolFailed
+from gateway.contract import (
+    APP_MEDIA_TYPE,
+    Resource,
+    ResourceTemplate,
+    Skill,
+    Tool,
+    ToolFailed,
+    View,
+)
 from gateway.discovery.discovery import Discovery
 from gateway.limits.call_limits import CallLimits
 from gateway.pipeline.call import Call, Limit, Target, begin_anew
@@ -34,6 +42,8 @@ from gateway.surfaces.mcp.request_state import StateSigner
 from gateway.surfaces.mcp.results import prompt_result, resource_result, tool_result
 from gateway.surfaces.mcp.skills import file_reader, skill_entry, skill_result
 from gateway.surfaces.mcp.url_elicitation import others
+from gateway.surfaces.views.apps import document, with_drawing
+from gateway.surfaces.views.drawing import Drawing
 from gateway.toolkit import mirrored_headers
 from gateway.toolkit.client_capabilities import lacking, missing_capability
 from gateway.toolkit.mirrored_headers import ParameterHeaders
@@ -95,7 +105,7 @@ class Calls:
 
         def find() -> Target:
             item = found(name, context.caller, context.only)
-            render = self._finished(request, lambda value, _: tool_result(value, request.era))
+            render = self._finished(request, self._of_tool(item, request, given))
             # Parameter headers mirror what the client calls, which is not what it has called.
             headers = () if is_inner else item.headers
             run, resume = _declared(item, Tool).run, self._resumed(request, headers, given)
@@ -104,6 +114,19 @@ class Calls:
 
         limit = partial(self._limits.take, context.caller, context.peer, arguments=given)
         return self._call(request, name, find, given, limit)
+
+    def _of_tool(self, item: Item, request: Request, given: Mapping[str, Any]) -> _Render:
+        """Writes a tool's result, and draws it for a client that shows the tool's view."""
+        view = self._catalog.view_of(item) if request.apps else None
+        if view is None:
+            return lambda value, _: tool_result(value, request.era)
+        drawing = Drawing(self._catalog, request.context.base)
+
+        def render(value: Any, _: Sequence[Redaction]) -> bytes:
+            drawn, address = drawing.draw(view, given, value), drawing.address(view, given)
+            return with_drawing(tool_result(value, request.era), drawn, address)
+
+        return render
 
     def _finder(self, name: str, is_inner: bool) -> Callable[[str, Caller, str | None], Item]:
         """What looks a tool up: discovery is asked for its own two and for inner calls alone."""
@@ -278,10 +301,20 @@ def _reading(item: Item, variables: Mapping[str, str]) -> tuple[Any, str]:
     declared = item.declared
     if isinstance(declared, Skill):
         return file_reader(item), item.files[variables["path"]].mime_type
+    if isinstance(declared, View):
+        shell = document(item.name, declared.title)
+        return _at_once(shell), APP_MEDIA_TYPE
     if isinstance(declared, Resource):
         return lambda _, caller: declared.read(caller), declared.mime_type
     template = _declared(item, ResourceTemplate)
     return template.read, template.mime_type
+
+
+def _at_once(value: Any) -> Callable[[Any, Caller], Awaitable[Any]]:
+    async def read(_: Any, caller: Caller) -> Any:
+        return value
+
+    return read
 
 
 _T = TypeVar("_T")

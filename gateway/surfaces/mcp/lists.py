@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pydantic_core import from_json, to_json
 
 from gateway.catalog.catalog import Catalog
-from gateway.catalog.items import Item, Kind
+from gateway.catalog.items import Item, Kind, is_view
 from gateway.contract import ToolFailed
 from gateway.discovery.discovery import Discovery
 from gateway.surfaces.mcp.dynamic_lists import Listers, Place
@@ -23,6 +23,7 @@ from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.request_state import StateSigner
 from gateway.surfaces.mcp.results import list_result
 from gateway.surfaces.mcp.skills import directory_page, skill_entry, skills_page
+from gateway.surfaces.views.apps import with_app
 
 ENTRIES_PER_PAGE = 250
 """Entries on a page; clients follow ``nextCursor``."""
@@ -78,6 +79,7 @@ class Listing:
             request.only,
             cursor,
             request.mode,
+            request.apps,
         )
         written = self._written.get(key)
         if written is None:
@@ -141,12 +143,15 @@ class Listing:
             item
             for kind in kinds
             for item in self._catalog.listed(kind, request.caller, request.only)
+            if request.apps or not is_view(item)
         ]
 
     async def _write(self, request: Request, cursor: str | None) -> bytes:
         _, key = _KINDS[request.method]
         if key == "tools":
             shown = await self._discovery.shown(request.caller, request.only, request.mode)
+            if request.apps:
+                shown = [self._with_app(each, request) for each in shown]
             tools, following = _page(shown, cursor, ENTRIES_PER_PAGE)
             return list_result(request.method, key, tools, following, request.era)
         items = self._items(request)
@@ -158,6 +163,11 @@ class Listing:
         page, following = _page(items, cursor, ENTRIES_PER_PAGE)
         entries = [item.entry for item in page]
         return list_result(request.method, key, entries, following, request.era)
+
+    def _with_app(self, entry: Mapping[str, Any], request: Request) -> Mapping[str, Any]:
+        """A tool's entry with the App that shows it, where there is one."""
+        view = self._catalog.view_named(entry["name"])
+        return entry if view is None else with_app(entry, view.name)
 
     def _skill(self, item: Item, request: Request) -> dict[str, Any]:
         return skill_entry(item, self._catalog.files(item, request.caller))

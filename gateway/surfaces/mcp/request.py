@@ -16,6 +16,7 @@ from gateway.surfaces.mcp.elicitations import Elicitations
 from gateway.surfaces.mcp.relay import Relay
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session
+from gateway.surfaces.views.apps import shows_apps
 from gateway.toolkit.client_capabilities import ELICITATION, lacking
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -48,6 +49,11 @@ class Request(NamedTuple):
     def caller(self) -> Caller:
         """Who asks."""
         return self.context.caller
+
+    @property
+    def apps(self) -> bool:
+        """Whether the client shows Apps."""
+        return shows_apps(self.channel.capabilities)
 
     @property
     def only(self) -> str | None:

@@ -14,7 +14,7 @@ from auth.callers import Caller
 from auth.portal_addresses import LOOPBACK
 from auth.tiers import Tier
 from gateway.catalog.catalog import Catalog
-from gateway.catalog.items import Item
+from gateway.catalog.items import Item, declared_view, is_view
 from gateway.surfaces.pages.frame import Frame
 from gateway.surfaces.pages.snippets import snippets
 from gateway.surfaces.pages.visitors import Visitor
@@ -52,6 +52,7 @@ def shelves(catalog: Catalog, caller: Caller) -> list[Shelf]:
     """What a visitor may use, by the tier that it asks for, and what higher tiers would add."""
     listed = {kind: catalog.listed(kind, caller) for kind in ("tool", "prompt", "resource")}
     listed["prompt"] += catalog.listed("family", caller)
+    listed["resource"] = [item for item in listed["resource"] if not is_view(item)]
     beyond = catalog.beyond(caller)
     made = []
     for tier in Tier:
@@ -65,6 +66,15 @@ def shelves(catalog: Catalog, caller: Caller) -> list[Shelf]:
         if tier in beyond:
             made.append(Shelf(tier, False, _lines(beyond[tier])))
     return made
+
+
+def listed_views(catalog: Catalog, caller: Caller) -> list[tuple[str, str]]:
+    """The path and title of the views that the start page leads a visitor to."""
+    return [
+        (f"/{item.plugin}/{view.page}", view.title)
+        for item in catalog.listed("resource", caller)
+        if is_view(item) and (view := declared_view(item)).listed
+    ]
 
 
 def _lines(items: Iterable[Item]) -> tuple[Line, ...]:
@@ -90,13 +100,15 @@ class Home:
 
     async def _show(self, request: Request, visitor: Visitor) -> Response:
         caller = await self._frame.visitors.caller(visitor)
+        catalog = self._frame.parts.catalog
         local = urlsplit(visitor.base).hostname in LOOPBACK
         return self._frame.render(
             request,
             visitor,
             "home.html",
             caller=caller,
-            shelves=shelves(self._frame.parts.catalog, caller),
+            shelves=shelves(catalog, caller),
+            views=listed_views(catalog, caller),
             snippets=snippets(self._frame.parts.name, visitor.base, local=local),
             local=local,
         )

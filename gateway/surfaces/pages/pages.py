@@ -20,14 +20,17 @@ class Pages:
 
     Args:
         parts: what they are made of.
+
+    Attributes:
+        frame: what all pages share.
     """
 
     def __init__(self, parts: PageParts) -> None:
-        self._frame = Frame(parts)
+        self.frame = Frame(parts)
 
     def routes(self) -> list[Route]:
         """The routes of all pages."""
-        frame = self._frame
+        frame = self.frame
         pages = (Home(frame), SignInPages(frame), AccountPage(frame), ConsentPage(frame))
         return [*frame.assets.routes(), *(route for page in pages for route in page.routes())]
 
@@ -42,6 +45,6 @@ class Pages:
             title: what happened, in a few words.
             text: why, and what to do.
         """
-        base = self._frame.parts.site.base(request.headers.get("host", ""))
+        base = self.frame.parts.site.base(request.headers.get("host", ""))
         visitor = Visitor(base, browser="", recognised=False)
-        return self._frame.error(request, visitor, status, title, text)
+        return self.frame.error(request, visitor, status, title, text)

@@ -1,0 +1,1 @@
+"""Views of what plugins' tools return: pages of the portal, and MCP Apps."""

@@ -1,0 +1,50 @@
+"""Markdown of others as HTML that can stand in one of our pages.
+
+Raw HTML is shown as the text that it is, links lead only where a browser may be sent, and pictures
+of other hosts become links to them: a page of ours asks nobody else for anything.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+_DEEPEST_HEADING = 6
+
+
+def markdown(text: str) -> Markup:
+    """A text in Markdown (CommonMark, with tables) as HTML; its headings begin below the page's."""
+    from markupsafe import Markup
+
+    return Markup(_parser().render(text))  # noqa: S704  (raw HTML is off, all else escaped)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+    from markdown_it.common.utils import escapeHtml
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+    def image(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
+        token = tokens[at]
+        address, said = str(token.attrGet("src") or ""), token.content or "A picture"
+        return f'<a href="{escapeHtml(address)}" rel="noreferrer">{escapeHtml(said)}</a>'
+
+    def heading(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
+        level = min(int(tokens[at].tag[1]) + 1, _DEEPEST_HEADING)
+        return f"<h{level}>" if tokens[at].nesting == 1 else f"</h{level}>\n"
+
+    def link(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
+        tokens[at].attrSet("rel", "noreferrer")
+        return str(self.renderToken(tokens, at, options, env))
+
+    parser.add_render_rule("image", image)
+    parser.add_render_rule("heading_open", heading)
+    parser.add_render_rule("heading_close", heading)
+    parser.add_render_rule("link_open", link)
+    return parser

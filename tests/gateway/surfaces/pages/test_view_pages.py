@@ -1,0 +1,87 @@
+"""Views as pages: what the address asks for, drawn for whoever may see it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gateway.testing import open_test_portal
+from gateway.testing.portal import TestPortal
+from tests.gateway.surfaces.views import painted
+
+
+@pytest.fixture
+async def portal() -> AsyncIterator[TestPortal]:
+    async with open_test_portal(painted) as opened:
+        yield opened
+
+
+async def page(portal: TestPortal, path: str, tier: str = "open", status: int = 200) -> str:
+    """A page of the portal, in which nothing may run or be loaded from elsewhere."""
+    answer = await portal.http(tier).get(path)
+    assert answer.status_code == status, answer.text
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-frame-options"] == "DENY"
+    return answer.text
+
+
+async def test_a_view_shows_what_its_tool_returns_for_the_arguments_of_the_address(
+    portal: TestPortal,
+) -> None:
+    text = await page(portal, "/painted/thing?name=chair&size=3&tags=wood&tags=old")
+    assert "<h1>chair</h1>" in text
+    assert "<dd>3</dd>" in text
+    assert "Nothing" not in text
+    link = 'href="http://localhost/painted/thing?name=wood&amp;size=2" data-tool="show_thing"'
+    assert link in text
+
+
+async def test_without_the_arguments_that_the_tool_needs_the_page_asks_for_them(
+    portal: TestPortal,
+) -> None:
+    text = await page(portal, "/painted/thing")
+    assert "<h1>" not in text
+    assert 'action="http://localhost/painted/thing"' in text
+    assert "<h1>all</h1>" in await page(portal, "/painted/all/of-them")
+
+
+async def test_markup_of_others_is_text(portal: TestPortal) -> None:
+    name = painted.EVIL.replace("/", "%2F").replace("<", "%3C").replace('"', "%22")
+    text = await page(portal, f"/painted/thing?name={name}")
+    assert "<script>alert" not in text
+    assert "<img" not in text
+
+
+async def test_a_view_is_for_whoever_may_use_its_tool(portal: TestPortal) -> None:
+    refused = await page(portal, "/painted/secret", status=403)
+    assert "Requires members access" in refused
+    assert "secret</h1>" in await page(portal, "/painted/secret", "members")
+    home = await page(portal, "/")
+    assert "/painted/all/of-them" in home
+    assert "/painted/secret" not in home
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/painted/thing?name=none", 404, "There is no none."),
+        ("/painted/thing?name=a&size=large", 400, "size"),
+        ("/painted/thing?name=a&colour=red", 400, "colour"),
+        ("/painted/nothing", 404, ""),
+    ],
+)
+async def test_what_is_wrong_is_said_on_the_page(
+    portal: TestPortal, path: str, status: int, said: str
+) -> None:
+    answer = await portal.http("open").get(path, headers={"accept": "text/html"})
+    assert answer.status_code == status
+    assert said in answer.text
+
+
+async def test_what_is_shown_is_on_record(portal: TestPortal) -> None:
+    await page(portal, "/painted/thing?name=chair")
+    calls = await portal.http("members").get("/metrics")
+    assert "show_thing" in calls.text or calls.status_code == 403
