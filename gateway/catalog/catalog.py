@@ -14,7 +14,7 @@ from typing import Any
 from auth import Caller, Tier
 from gateway.catalog.decisions import Decisions
 from gateway.catalog.item_factory import Made, made
-from gateway.catalog.items import OWN_TOOLS, Item, Kind, declared_view, is_view
+from gateway.catalog.items import OWN_TOOLS, Item, Kind
 from gateway.catalog.refusals import BeyondToken, NotAllowed, unknown
 from gateway.catalog.rejected_declarations import Rejected, clash
 from gateway.catalog.skills import SkillTree
@@ -27,7 +27,8 @@ from gateway.catalog.tier_rule import (
     may_use,
     within_limits,
 )
-from gateway.contract import Offer, SkillFile, View
+from gateway.catalog.views import Views
+from gateway.contract import Offer, SkillFile
 from gateway.contract.rows import RowKind
 from gateway.errors import NotFound
 from gateway.observability.logs import get_logger
@@ -61,7 +62,7 @@ class Catalog:
         self._made: dict[str, Sequence[Made]] = {}
         self._names: dict[str, Mapping[str, str]] = {}
         self._skills = SkillTree()
-        self._views: dict[tuple[str, str], Item] = {}
+        self.views = Views()
         self._decisions = self._decide(rules)
         self.row_kinds: dict[str, dict[str, RowKind]] = {}
         self.set_aside: list[Rejected] = []
@@ -113,7 +114,7 @@ class Catalog:
                     "item_set_aside", plugin=each.plugin, item=each.item, reason=each.reason
                 )
         self._skills = SkillTree(self._items["skill"].values())
-        self._views = {(each.plugin, declared_view(each).tool): each for each in self.view_items()}
+        self.views = Views(self._items["resource"].values())
         self.apply(self._rules)
 
     def _in_turn(self) -> list[tuple[str, str, Item | Rejected]]:
@@ -296,22 +297,9 @@ class Catalog:
             if (only is None or item.plugin == only) and self._is_for(caller, item)
         ]
 
-    def views(self, plugin: str) -> list[View]:
-        """The views of a plugin."""
-        return [declared_view(item) for item in self.view_items() if item.plugin == plugin]
-
-    def view_items(self) -> list[Item]:
-        """The items of all views; what they show is asked for by its tool."""
-        return [item for item in self._items["resource"].values() if is_view(item)]
-
-    def view_of(self, tool: Item) -> Item | None:
-        """The view that shows a tool, or None."""
-        return self._views.get((tool.plugin, tool.identity))
-
-    def view_named(self, tool: str) -> Item | None:
+    def view_of(self, tool: str) -> Item | None:
         """The view that shows what the portal calls a tool, or None."""
-        item = self._items["tool"].get(tool)
-        return None if item is None else self.view_of(item)
+        return self.views.showing(self._items["tool"].get(tool))
 
     def called(self, plugin: str, tool: str) -> str | None:
         """What the portal calls a plugin's tool of that declared name; None where it has none."""

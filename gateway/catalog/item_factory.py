@@ -13,11 +13,11 @@ from gateway.catalog.items import (
     resource_item,
     template_item,
     tool_item,
-    view_item,
 )
 from gateway.catalog.rejected_declarations import Rejected
 from gateway.catalog.schemas import BadDeclaration
 from gateway.catalog.skills import skill_item
+from gateway.catalog.views import view_item
 from gateway.contract import Offer
 from gateway.observability.logs import get_logger
 

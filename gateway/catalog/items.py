@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
@@ -22,7 +22,6 @@ from gateway.catalog.schemas import (
     schema_parser,
 )
 from gateway.contract import (
-    APP_MEDIA_TYPE,
     ListedResource,
     Origin,
     Prompt,
@@ -54,13 +53,6 @@ FIND_TOOLS, CALL_TOOL = "find_tools", "call_tool"
 OWN_TOOLS = frozenset((FIND_TOOLS, CALL_TOOL))
 """The portal's own tools, by which others are found and called; no plugin's has such a name."""
 
-APP_META: Mapping[str, Any] = {
-    "ui": {"csp": {"connectDomains": [], "resourceDomains": []}, "prefersBorder": False}
-}
-"""What a host is told of the document of an App: it talks to nobody (MCP Apps, "Security")."""
-
-_VIEW = re.compile(r"[a-z][a-z0-9-]{0,30}")
-_PAGE = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")
 _FAMILY = re.compile(r"[A-Za-z0-9_-]{1,44}\*")
 _VARIABLE = re.compile(r"\{(\w+)\}")
 
@@ -276,50 +268,6 @@ def resource_item(plugin: str, resource: Resource) -> Item:
         icons=list(resource.icons) or None,
     )
     return Item(plugin, "resource", resource.uri, resource, _dump(entry), dict)
-
-
-def view_item(plugin: str, view: View, tools: Sequence[Tool]) -> Item:
-    """Check a view and make it an item: the resource that is its App.
-
-    Args:
-        plugin: whose it is.
-        view: the declaration.
-        tools: the plugin's tools.
-
-    Raises:
-        BadDeclaration: it cannot be shown.
-    """
-    shown = next((tool for tool in tools if tool.name == view.tool), None)
-    if not _VIEW.fullmatch(view.name) or not _PAGE.fullmatch(view.page):
-        raise BadDeclaration("a view's name and path are small letters, digits and hyphens")
-    if shown is None:
-        raise BadDeclaration(f"it shows {view.tool!r}, which is no tool of the plugin")
-    if shown.annotations is None or not shown.annotations.read_only_hint:
-        raise BadDeclaration(f"it shows {view.tool!r}, which does not say that it only reads")
-    if not view.template.is_file():
-        raise BadDeclaration(f"its template {view.template} is not there")
-    uri = f"ui://{plugin}/{view.name}"
-    entry = mcp.Resource(
-        uri=uri,
-        name=view.name,
-        title=view.title,
-        description=f"Draws what {view.tool} answers.",
-        mime_type=APP_MEDIA_TYPE,
-        _meta=dict(APP_META),
-    )
-    return Item(plugin, "resource", uri, view, _dump(entry), dict)
-
-
-def is_view(item: Item) -> bool:
-    """Whether an item is the App of a view."""
-    return isinstance(item.declared, View)
-
-
-def declared_view(item: Item) -> View:
-    """The declaration behind a view's item; raises ``TypeError`` for another kind of item."""
-    if not isinstance(item.declared, View):
-        raise TypeError(f"{item.key} is no view")
-    return item.declared
 
 
 def listed_resource(template: Item, listed: ListedResource) -> Mapping[str, Any]:

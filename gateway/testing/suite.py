@@ -17,7 +17,7 @@ import jsonschema_rs
 import pytest
 
 from auth import ANONYMOUS, Caller, Tier
-from gateway.catalog.items import Item, declared_view
+from gateway.catalog.items import Item
 from gateway.catalog.skills import DIRECTORY, ROOT_FILE, path_of, uri_of
 from gateway.cli.mcp_client import RequestRefused
 from gateway.contract import (
@@ -30,13 +30,13 @@ from gateway.contract import (
     Tool,
 )
 from gateway.surfaces.mcp.dynamic_lists import Lister, id_of, lister_of
-from gateway.surfaces.views.address import query_of
 from gateway.testing.own_space import OwnSpaceContract
 from gateway.testing.personal import PersonalContract
 from gateway.testing.portal import TestPortal, open_test_portal
+from gateway.testing.views import ViewContract, shown_apps
 
 
-class PluginContract(PersonalContract, OwnSpaceContract):
+class PluginContract(PersonalContract, OwnSpaceContract, ViewContract):
     """Checks a plugin against the contract. Subclass it in a test module of yours::
 
         class TestContract(PluginContract):
@@ -154,18 +154,6 @@ class PluginContract(PersonalContract, OwnSpaceContract):
             for name, entry in (await portal.prompts()).items():
                 if not any(each.get("required") for each in entry.get("arguments", ())):
                     assert await portal.prompt(name)
-
-    async def test_views_show_what_their_tools_return(self) -> None:
-        """Each view is a page, for no arguments and for those that are given for its tool."""
-        async with self.opened() as portal:
-            tools = await portal.tools()
-            for item in portal.running.catalog.view_items():
-                view = declared_view(item)
-                name = portal.running.catalog.called(item.plugin, view.tool) or view.tool
-                for arguments in ({}, *self._arguments(name, tools[name])):
-                    address = f"/{item.plugin}/{view.page}?{query_of(arguments)}"
-                    answer = await portal.http("members").get(address)
-                    assert answer.status_code == 200, f"{address}: {answer.text}"
 
     async def test_lists_that_differ_by_caller_go_on_where_they_stopped(self) -> None:
         """One entry at a time or all at once, a lister gives the same; a family finds its own."""
@@ -298,7 +286,7 @@ async def _check_gate(portal: TestPortal, tier: Tier, recording: _Recording) -> 
     listed = {
         "tool": set(await portal.tools(tier)),
         "prompt": set(await portal.prompts(tier)),
-        "resource": set(await portal.resources(tier)),
+        "resource": set(await portal.resources(tier)) | await shown_apps(portal, tier),
     }
     listed["template"] = listed["resource"]
     listed["skill"] = set(await portal.skills(tier))

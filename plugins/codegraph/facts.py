@@ -317,16 +317,10 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class UrlPath(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A URL or path that is written out as an argument of a call, a decorator or an annotation.
-
-    Attributes:
-        call: the last name of what takes it: ``get`` of ``app.get("/users")``.
-        line: of that name, from 1.
-        path: in one spelling (``languages/url_templates.py``): ``/users/*``.
-        host: the host that it names, or "".
-        methods: the HTTP methods that the call says, in capitals; empty for any.
-        decorates: the number of the definition before which it stands, or -1 in a call.
-    """
+    """A URL or path that is written out as an argument of a call, a decorator or an annotation:
+    ``call`` is the last name of what takes it (``get`` of ``app.get("/users")``), ``line`` that of
+    the name, ``path`` and ``host`` as ``languages/url_templates.py`` spells them, ``methods`` the
+    HTTP methods that the call says, ``decorates`` the definition it stands before, or -1."""
 
     call: str
     line: int

@@ -11,10 +11,10 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from gateway.cli.mcp_client import McpClient
+from gateway.surfaces.views.apps import APPS
 from gateway.testing import open_test_portal
 from plugins.knowledge import plugin
 from tests.browser.chromium import AXE
-from tests.gateway.surfaces.views.test_apps import APPS
 from tests.servers.streaming import Served, over_network
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]

@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 import yaml
 
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.tier_rule import TierRules
 from gateway.cli import main
 from gateway.cli.new_plugin import write
 from gateway.config.portal_keys import PortalConfig
 from gateway.config.tiers_file import parse_rules
+from gateway.surfaces.views.drawing import Links, environment
 from gateway.testing import PluginContract, open_test_portal
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "plugin-authors").glob("*.md"))
@@ -43,7 +46,7 @@ def module(code: str) -> ModuleType:
 
 
 def test_every_block_is_in_a_language_that_is_tested() -> None:
-    assert {block.values[0] for block in BLOCKS} == {"sh", "python", "yaml", "toml"}
+    assert {block.values[0] for block in BLOCKS} == {"sh", "python", "yaml", "toml", "html"}
 
 
 @pytest.mark.parametrize(("language", "code"), of("python"))
@@ -106,6 +109,18 @@ def test_yaml_is_what_an_admin_may_write(language: str, text: str) -> None:
         PortalConfig.model_validate(yaml.safe_load(text))
     else:
         parse_rules(text.encode(), "tiers.yaml")
+
+
+@pytest.mark.parametrize(("language", "text"), of("html"))
+def test_a_template_draws(language: str, text: str, tmp_path: Path) -> None:
+    template = environment(tmp_path).from_string(text)
+    links = Links(Catalog(TierRules()), "weather", "http://localhost")
+    given = {"link": links.link, "form": links.form, "arguments": {"place": "Oslo"}}
+    answer = {"place": "Oslo", "taken": "2026-11-26T10:00:00Z", "text": "*Rain*", "next": "Bergen"}
+    drawn = template.render(**given, result=answer)
+    for shown in ("<h1>Oslo</h1>", "2026-11-26", "<em>Rain</em>", "Bergen"):
+        assert shown in drawn
+    assert "<h1>" not in template.render(**given)
 
 
 @pytest.mark.parametrize(("language", "text"), of("toml"))

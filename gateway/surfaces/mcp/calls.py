@@ -117,7 +117,7 @@ class Calls:
 
     def _of_tool(self, item: Item, request: Request, given: Mapping[str, Any]) -> _Render:
         """Writes a tool's result, and draws it for a client that shows the tool's view."""
-        view = self._catalog.view_of(item) if request.apps else None
+        view = self._catalog.views.showing(item) if request.apps else None
         if view is None:
             return lambda value, _: tool_result(value, request.era)
         drawing = Drawing(self._catalog, request.context.base)

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from pydantic_core import from_json, to_json
 
 from gateway.catalog.catalog import Catalog
-from gateway.catalog.items import Item, Kind, is_view
+from gateway.catalog.items import Item, Kind
+from gateway.catalog.views import is_view
 from gateway.contract import ToolFailed
 from gateway.discovery.discovery import Discovery
 from gateway.surfaces.mcp.dynamic_lists import Listers, Place
@@ -166,7 +167,7 @@ class Listing:
 
     def _with_app(self, entry: Mapping[str, Any], request: Request) -> Mapping[str, Any]:
         """A tool's entry with the App that shows it, where there is one."""
-        view = self._catalog.view_named(entry["name"])
+        view = self._catalog.view_of(entry["name"])
         return entry if view is None else with_app(entry, view.name)
 
     def _skill(self, item: Item, request: Request) -> dict[str, Any]:

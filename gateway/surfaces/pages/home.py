@@ -14,7 +14,8 @@ from auth.callers import Caller
 from auth.portal_addresses import LOOPBACK
 from auth.tiers import Tier
 from gateway.catalog.catalog import Catalog
-from gateway.catalog.items import Item, declared_view, is_view
+from gateway.catalog.items import Item
+from gateway.catalog.views import declared_view, is_view
 from gateway.surfaces.pages.frame import Frame
 from gateway.surfaces.pages.snippets import snippets
 from gateway.surfaces.pages.visitors import Visitor

@@ -11,8 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.catalog.catalog import Catalog
-from gateway.catalog.items import Item, declared_view
+from gateway.catalog.items import Item
 from gateway.catalog.refusals import NotAllowed
+from gateway.catalog.views import declared_view
 from gateway.contract import ToolFailed
 from gateway.errors import NotFound, PortalError
 from gateway.pipeline.call import Call, Target
@@ -48,7 +49,7 @@ class ViewPages:
             self._frame.page(
                 f"/{item.plugin}/{declared_view(item).page}", partial(self._show, item)
             )
-            for item in self._catalog.view_items()
+            for item in self._catalog.views.items
         ]
 
     async def _show(self, item: Item, request: Request, visitor: Visitor) -> Response:

@@ -17,10 +17,12 @@ import mcp_types as mcp
 from markupsafe import Markup, escape
 from pydantic_core import from_json, to_json
 
-from gateway.catalog.items import APP_META
+from gateway.catalog.views import APP_META
 from gateway.contract import APP_MEDIA_TYPE
 
 EXTENSION = "io.modelcontextprotocol/ui"
+APPS: Mapping[str, Any] = {"extensions": {EXTENSION: {"mimeTypes": [APP_MEDIA_TYPE]}}}
+"""What a client declares that shows Apps."""
 DRAWING_META_KEY = "porch/view"
 """Where in a result's ``_meta`` its drawing is."""
 MAX_DRAWING_BYTES = 400_000

@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from gateway.catalog.catalog import Catalog
-from gateway.catalog.items import Item, declared_view
+from gateway.catalog.items import Item
+from gateway.catalog.views import declared_view
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.surfaces.views.address import query_of
 from gateway.surfaces.views.filters import FILTERS
@@ -25,7 +26,7 @@ _SHARED = Path(__file__).parent / "templates"
 
 
 @lru_cache(maxsize=64)
-def _environment(folder: Path) -> Environment:
+def environment(folder: Path) -> Environment:
     """The templates of a folder and the shared ones, which escape everything."""
     from jinja2 import ChainableUndefined, Environment, FileSystemLoader
 
@@ -62,7 +63,7 @@ class Drawing:
             value: what the tool returned; None where it was not called.
         """
         view = declared_view(item)
-        template = _environment(view.template.parent).get_template(view.template.name)
+        template = environment(view.template.parent).get_template(view.template.name)
         links = Links(self._catalog, item.plugin, self._base)
         shown = {} if value is None else {"result": plain(value)}
         return template.render(
@@ -92,7 +93,7 @@ class Links:
 
     @cached_property
     def _pages(self) -> Mapping[str, str]:
-        views = self._catalog.views(self._plugin)
+        views = self._catalog.views.of(self._plugin)
         return {each.tool: f"{self._base}/{self._plugin}/{each.page}" for each in views}
 
     def address(self, tool: str, **arguments: Any) -> str:

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from gateway.cli.mcp_client import McpClient, RequestRefused
-from gateway.surfaces.views.apps import DRAWING_META_KEY, EXTENSION, shows_apps
+from gateway.surfaces.views.apps import APPS, DRAWING_META_KEY, EXTENSION, shows_apps
 from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
 from tests.gateway.surfaces.views import painted
 
-APPS = {"extensions": {EXTENSION: {"mimeTypes": ["text/html;profile=mcp-app"]}}}
 URI = "ui://painted/thing"
 
 
