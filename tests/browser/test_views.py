@@ -91,7 +91,7 @@ async def test_everybody_can_read_every_view(
     browser: Browser, served: Served, scheme: str, viewport: dict[str, int]
 ) -> None:
     base = f"http://{served.address}"
-    document = "contentType=pattern&id=commons"
+    document = "contentType=file&id=commons"
     problems: list[str] = []
     async with opened(browser, viewport=viewport, color_scheme=scheme) as page:
         for path in (

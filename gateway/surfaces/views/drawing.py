@@ -103,9 +103,11 @@ class Links:
 
     def link(self, tool: str, **arguments: Any) -> Markup:
         """The attributes of a link: a page to go to, and for an App the call to make."""
+        from jinja2 import Undefined
         from markupsafe import Markup
 
-        given = {name: each for name, each in arguments.items() if each is not None}
+        missing = (Undefined, type(None))  # a template names what an answer may have left out
+        given = {name: each for name, each in arguments.items() if not isinstance(each, missing)}
         address = self.address(tool, **given)
         href = Markup('href="{}" ').format(address) if address else Markup("")
         call = Markup('data-tool="{}" data-arguments="{}"')

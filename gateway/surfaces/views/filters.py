@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.surfaces.views.markdown import markdown
 from gateway.toolkit import frontmatter
+from gateway.toolkit.words import terms
 from gateway.toolkit.yaml_lines import Broken
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_WORD = re.compile(r"\w{3,}")
+_WORD = re.compile(r"(\w+)")
 
 
 def _text(value: Any) -> str:
@@ -30,17 +31,15 @@ def day(value: Any) -> str:
 
 
 def marked(value: Any, query: Any) -> Markup:
-    """A text with the words of a query marked."""
+    """A text with the words of a query marked, in any of their forms."""
     from markupsafe import Markup, escape
 
-    text = _text(value)
-    words = {word.casefold() for word in _WORD.findall(_text(query))}
-    if not words:
+    text, wanted = _text(value), set(terms(_text(query)))
+    if not wanted:
         return escape(text)
-    pieces = re.split(r"(\w+)", text)
     return Markup("").join(
-        Markup("<mark>{}</mark>").format(piece) if piece.casefold() in words else escape(piece)
-        for piece in pieces
+        Markup("<mark>{}</mark>").format(piece) if wanted & set(terms(piece)) else escape(piece)
+        for piece in _WORD.split(text)
     )
 
 

@@ -6,6 +6,7 @@ of other hosts become links to them: a page of ours asks nobody else for anythin
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _DEEPEST_HEADING = 6
+_LEADS = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
+"""Links that lead somewhere from a page of ours."""
 
 
 def markdown(text: str) -> Markup:
@@ -40,7 +43,10 @@ def _parser() -> MarkdownIt:
         return f"<h{level}>" if tokens[at].nesting == 1 else f"</h{level}>\n"
 
     def link(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
-        tokens[at].attrSet("rel", "noreferrer")
+        token = tokens[at]
+        if not _LEADS.match(str(token.attrGet("href") or "")):
+            token.attrs.pop("href", None)  # relative to a file that is not below this page
+        token.attrSet("rel", "noreferrer")
         return str(self.renderToken(tokens, at, options, env))
 
     parser.add_render_rule("image", image)

@@ -1,0 +1,63 @@
+"""Markdown of others in a page of ours: read as text, and led nowhere it should not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.surfaces.views.markdown import markdown
+
+EVIL = st.lists(
+    st.sampled_from(
+        [
+            "<script>alert(1)</script>",
+            "<img src=x onerror=alert(1)>",
+            "[a](javascript:alert(1))",
+            "[a](JaVaScRiPt:alert(1))",
+            "[a](data:text/html;base64,PHN2Zz4=)",
+            "![p](https://elsewhere.example/pixel.png)",
+            '![p](x "onload=alert(1)")',
+            "<https://a.example/?\"onmouseover='x'>",
+            "`<b>`",
+            "| a |\n|---|\n| <i> |",
+            "\n",
+            "\n\n",
+            "# h\n",
+            "\u202e",
+            "&lt;script&gt;",
+            '"',
+            "'",
+        ]
+    ),
+    max_size=8,
+).map(" ".join)
+
+
+@given(EVIL)
+def test_nothing_of_it_runs_or_is_loaded(text: str) -> None:
+    drawn = str(markdown(text))
+    tags = set(re.findall(r"<([a-z0-9]+)", drawn))
+    assert not tags & {"script", "img", "iframe", "object", "style", "svg", "form", "input"}
+    for attributes in re.findall(r"<[a-z0-9]+((?:\s[^<>]*)?)>", drawn):
+        assert not re.search(r"\son\w+=", re.sub(r'"[^"]*"', '""', attributes))
+    for address in re.findall(r'href="([^"]*)"', drawn):
+        assert re.match(r"https?:|mailto:", address)
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("# A\n\n## B", "<h2>A</h2>\n<h3>B</h3>\n"),
+        ("see [it](other.md)", '<p>see <a rel="noreferrer">it</a></p>\n'),
+        (
+            "![A map](https://a.example/m.png)",
+            '<p><a href="https://a.example/m.png" rel="noreferrer">A map</a></p>\n',
+        ),
+        ("~~old~~", "<p><s>old</s></p>\n"),
+    ],
+)
+def test_it_stands_below_the_pages_own_heading(text: str, drawn: str) -> None:
+    assert str(markdown(text)) == drawn
