@@ -2,7 +2,7 @@
 
 Vectors are made, without a model: unit vectors in clusters, 384 wide, and words by Zipf's law, as
 the knowledge plugin's points have them. So the figures are what a search takes beside embedding
-the question. The baseline is the embedded store, which compares every point.
+the question. The baseline of recall compares every vector.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ LIMIT = 60
 """How many hits a question asks for, as the knowledge plugin does of each kind."""
 _BATCH = 2_000
 _TIERS = ("open", "public", "members")
+_HOW = {"embedded": "codes, then whole vectors", "pgvector": "HNSW"}
 
 
 def measure() -> list[Row]:
@@ -50,7 +51,7 @@ async def _measured(url: str, place: Path) -> list[Row]:
     from gateway.services.vectors.qdrant_edge import EdgeVectors
 
     rows: list[Row] = []
-    exact: list[list[str]] = []
+    exact = _nearest()
     for name, store in (("embedded", EdgeVectors(place / "edge")), ("pgvector", PgVectors(url))):
         collection = await store.collection("bench", _spec())
         begun = time.perf_counter()
@@ -59,18 +60,31 @@ async def _measured(url: str, place: Path) -> list[Row]:
         await collection.flush()
         filled = time.perf_counter() - begun
         found, took = await _asked(collection)
-        exact = exact or found
         rows += await _rows(name, collection, took)
-        shared = [len(set(a[:10]) & set(b[:10])) / 10 for a, b in zip(found, exact, strict=True)]
-        if name == "pgvector":
-            recall = sum(shared) / len(shared)
-            rows.append(
-                Row(SECTION, "pgvector: recall@10 of exact", recall, "", Bar("at least", 0.95),
-                    f"of {QUESTIONS} questions with a filter; HNSW, half precision", headline=True)
-            )  # fmt: skip
+        shared = [len(set(a[:10]) & b) / 10 for a, b in zip(found, exact, strict=True)]
+        rows.append(
+            Row(SECTION, f"{name}: recall@10 of exact", sum(shared) / len(shared), "",
+                Bar("at least", 0.95),
+                f"of {QUESTIONS} questions with a filter; {_HOW[name]}, half precision",
+                headline=True)
+        )  # fmt: skip
         rows.append(Row(SECTION, f"{name}: filled and flushed", filled, "s", None, "once"))
         await store.close()
     return rows
+
+
+def _nearest() -> list[set[str]]:
+    """The ids of the ten nearest points to each question, of those that its filter admits."""
+    import numpy as np
+
+    asked = np.stack([_vectors(10**9 + number, 1)[0] for number in range(QUESTIONS)])
+    stored = np.concatenate([_vectors(start, _BATCH) for start in range(0, POINTS, _BATCH)])
+    hidden = np.concatenate(
+        [np.arange(_BATCH) % len(_TIERS) == 2 for _ in range(0, POINTS, _BATCH)]
+    )
+    scores = asked @ stored.T
+    scores[:, hidden] = -1
+    return [{str(id) for id in row} for row in np.argsort(-scores, axis=1)[:, :10]]
 
 
 async def _asked(collection: Collection) -> tuple[list[list[str]], list[float]]:

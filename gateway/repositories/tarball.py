@@ -21,7 +21,8 @@ MAX_COMPRESSED_BYTES = 256 * 1024 * 1024
 """Bytes of a tarball as it is sent."""
 MAX_UNPACKED_BYTES = 1024 * 1024 * 1024
 """Bytes of everything in it."""
-MAX_MEMBERS = 100_000
+MAX_MEMBERS = 250_000
+"""Files and folders in it: a base of 100,000 documents has folders, and other files, too."""
 MAX_RATIO = 100
 """How many times larger than itself it may become, once that is more than what is exempt."""
 RATIO_EXEMPT_BYTES = 64 * 1024 * 1024

@@ -3,8 +3,8 @@
 Measured with version 0.9: every call keeps Python's global lock until it returns. A search takes
 0.1 to 0.5 ms at 10,000 points, so it runs where it is; a thread would add a hop and free nobody.
 Writes go to one thread, because making the points is Python's work and can be shared fairly.
-Building a graph index would stop the whole portal for seconds, and an exact search of 100,000
-points takes 6 ms without one, so none is built: who has more moves to a cluster.
+Building a graph index of 100,000 points would stop the whole portal for a minute, so none is built.
+What stands in its place is in ``edge_config.py``.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from gateway.contract.services import (
 )
 from gateway.observability.logs import get_logger
 from gateway.services.vectors.disk_room import lack_of_room
+from gateway.services.vectors.edge_config import config, search_params
 from gateway.services.vectors.mapped_files import let_go_of_pages
 from gateway.services.vectors.store import (
     ID_FIELD,
@@ -44,7 +45,7 @@ from gateway.services.vectors.store import (
 )
 
 if TYPE_CHECKING:
-    from qdrant_edge import EdgeConfig, EdgeShard, Filter, QueryRequest
+    from qdrant_edge import EdgeShard, Filter, QueryRequest, SearchParams
 
 R = TypeVar("R")
 
@@ -52,8 +53,6 @@ BATCH_POINTS = 128
 """Points in one write: about 5 ms during which nothing else runs."""
 WALKED_POINTS = 500
 """Points that a walk reads at a time."""
-NEVER_KILOBYTES = 1_000_000_000
-"""A size of vectors that is never reached, above which a graph index would be built."""
 
 log = get_logger(__name__)
 
@@ -115,7 +114,7 @@ class EdgeVectors:
         spec_file = home / "spec.json"
         identity = _identity(spec_file, spec)
         if identity is not None:
-            shard = _load(home / "shard")
+            shard = _load(home / "shard", spec)
             let_go_of_pages(home)
         else:
             self._remove(name)
@@ -203,7 +202,8 @@ class EdgeCollection:
 
         for query in queries:
             _check_vector(self.spec, query.using, query.vector)
-        request = QueryBatchRequest([_request(query) for query in queries])
+        params = search_params(self.shard.info().points_count)
+        request = QueryBatchRequest([_request(query, params) for query in queries])
         return [[_hit(found) for found in answer] for answer in self.shard.query_batch(request)]
 
     async def count(self, where: Sequence[Condition] = ()) -> int:
@@ -266,28 +266,6 @@ class EdgeCollection:
         self.shard.flush()
 
 
-def _config(spec: CollectionSpec) -> EdgeConfig:
-    import qdrant_edge as edge
-
-    sparse = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
-    # A search reads every vector, so half the bytes are a quarter less time; of 80 nearest among
-    # 100,000, one in a thousand is another one.
-    halved = edge.VectorStorageDatatype.Float16
-    # Mapped and read as it is asked for: read in at the start, each vector of a small collection
-    # would hold a chunk of 32 MiB.
-    cold = edge.Memory.Cold
-    return edge.EdgeConfig(
-        vectors={
-            name: edge.EdgeVectorParams(size, edge.Distance.Cosine, datatype=halved, memory=cold)
-            for name, size in spec.dense.items()
-        },
-        sparse_vectors=dict.fromkeys(spec.sparse, sparse),
-        optimizers=edge.EdgeOptimizersConfig(
-            indexing_threshold=NEVER_KILOBYTES, deleted_threshold=0.5
-        ),
-    )
-
-
 def _identity(spec_file: Path, spec: CollectionSpec) -> str | None:
     """The identity of a finished collection with this spec; None where there is none to read."""
     if not spec_file.is_file():
@@ -309,17 +287,18 @@ def _create(path: Path, spec: CollectionSpec) -> EdgeShard:
         "float": edge.PayloadSchemaType.Float,
     }
     path.mkdir(parents=True)
-    shard = edge.EdgeShard.create(str(path), _config(spec))
+    shard = edge.EdgeShard.create(str(path), config(spec))
     for name, kind in spec.indexed.items():
         shard.update(edge.UpdateOperation.create_field_index(name, kinds[kind]))
     return shard
 
 
-def _load(path: Path) -> EdgeShard:
+def _load(path: Path, spec: CollectionSpec | None = None) -> EdgeShard:
+    """Open a shard; with its spec also one of an older version gets today's settings."""
     from qdrant_edge import EdgeShard
 
     try:
-        return EdgeShard.load(str(path))
+        return EdgeShard.load(str(path), None if spec is None else config(spec))
     except Exception as error:  # the engine raises bare exceptions
         if "WouldBlock" in str(error):
             raise StoreInUse(
@@ -359,13 +338,14 @@ def _vector(vector: Any) -> Any:
     return vector
 
 
-def _request(query: VectorQuery) -> QueryRequest:
+def _request(query: VectorQuery, params: SearchParams) -> QueryRequest:
     from qdrant_edge import Query, QueryRequest
 
     return QueryRequest(
         limit=query.limit,
         query=Query.Nearest(_vector(query.vector), using=query.using),
         filter=_filter(query.where),
+        params=None if isinstance(query.vector, Sparse) else params,
         with_payload=[ID_FIELD, *query.payload],
     )
 

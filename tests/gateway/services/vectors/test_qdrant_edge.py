@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from gateway.contract.services import CollectionSpec, Point, Sparse, VectorQuery
-from gateway.services.vectors import disk_room
-from gateway.services.vectors.qdrant_edge import EdgeVectors
+from gateway.contract.services import CollectionSpec, Condition, Point, Sparse, VectorQuery
+from gateway.services.vectors import disk_room, edge_config
+from gateway.services.vectors.qdrant_edge import EdgeCollection, EdgeVectors
 from gateway.services.vectors.store import VectorsUnavailable
 
 SPEC = CollectionSpec(dense={"text": 3}, sparse=("words",), indexed={"year": "integer"})
@@ -192,3 +193,74 @@ async def test_a_collection_that_cannot_be_flushed_keeps_none_from_closing(tmp_p
     again = EdgeVectors(tmp_path)
     assert await (await again.collection("things", SPEC)).count() == 1
     await again.close()
+
+
+WIDE = CollectionSpec(dense={"text": 384}, indexed={"year": "integer"})
+
+
+def _about_subjects(count: int, seed: int) -> NDArray[np.float32]:
+    """Unit vectors near a hundred subjects, as those of texts are."""
+    random = np.random.default_rng(seed)
+    subjects = np.random.default_rng(0).normal(size=(100, 384))
+    found = subjects[random.integers(0, 100, count)] + 0.9 * random.normal(size=(count, 384))
+    unit: NDArray[np.float32] = found / np.linalg.norm(found, axis=1, keepdims=True)
+    return unit.astype(np.float32)
+
+
+async def _nearest(things: EdgeCollection, asked: NDArray[np.float32]) -> list[set[str]]:
+    queries = [VectorQuery("text", one, (Condition("year", at_least=1),), 10) for one in asked]
+    return [{hit.id for hit in hits} for hits in await things.search(queries)]
+
+
+async def test_a_large_collection_finds_nearly_all_that_an_exact_search_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = EdgeVectors(tmp_path)
+    things = await store.collection("things", WIDE)
+    vectors, asked = _about_subjects(3000, 1), _about_subjects(20, 2)
+    await things.upsert(
+        [
+            Point(f"{row}", {"text": one}, payload={"year": row % 3})
+            for row, one in enumerate(vectors)
+        ]
+    )
+    exact = await _nearest(things, asked)
+    monkeypatch.setattr(edge_config, "APPROXIMATE_POINTS", 3000)
+    found = await _nearest(things, asked)
+    await store.close()
+    shown = np.arange(3000) % 3 >= 1
+    wanted = [
+        {f"{row}" for row in np.argsort(-np.where(shown, vectors @ one, -1))[:10]} for one in asked
+    ]
+    assert sum(len(a & b) for a, b in zip(exact, wanted, strict=True)) >= 199  # half precision
+    assert sum(len(a & b) for a, b in zip(found, wanted, strict=True)) >= 198
+
+
+async def test_a_collection_of_an_older_version_gets_the_settings_of_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import qdrant_edge as edge
+
+    half = edge.VectorStorageDatatype.Float16
+    wide = edge.EdgeVectorParams(384, edge.Distance.Cosine, datatype=half, memory=edge.Memory.Cold)
+    before = edge.EdgeConfig(vectors={"text": wide})
+    monkeypatch.setattr("gateway.services.vectors.qdrant_edge.config", lambda spec: before)
+    store = EdgeVectors(tmp_path)
+    things = await store.collection("things", WIDE)
+    identity = things.identity
+    vectors = _about_subjects(500, 1)
+    points = [
+        Point(f"{row}", {"text": one}, payload={"year": 1}) for row, one in enumerate(vectors)
+    ]
+    await things.upsert(points[:400])
+    await store.close()
+    monkeypatch.undo()
+    monkeypatch.setattr(edge_config, "APPROXIMATE_POINTS", 100)
+    store = EdgeVectors(tmp_path)
+    things = await store.collection("things", WIDE)
+    await things.upsert(points[400:])
+    await things.flush()
+    found = await _nearest(things, vectors[::50])
+    await store.close()
+    assert things.identity == identity
+    assert all(f"{row * 50}" in ids for row, ids in enumerate(found))
