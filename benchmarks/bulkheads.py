@@ -88,10 +88,14 @@ async def _asked(port: int, tool: str, given: dict[str, Any]) -> str:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request("tools/call", tool, given).alone())
     size, first = 0, b""
-    while data := await reader.read(1 << 20):
-        size += len(data)
-        first = (first + data)[:4000] if len(first) < 4000 else first
-    writer.close()
+    try:
+        while data := await reader.read(1 << 20):
+            size += len(data)
+            first = (first + data)[:4000] if len(first) < 4000 else first
+    except ConnectionResetError:
+        return f"{tool} reset"
+    finally:
+        writer.close()
     if size > 1 << 20:
         return f"{tool} of {size / 2**20:.0f} MiB"
     code = re.search(rb'code\W+"?([a-z_]+|-\d+)', first.partition(b"\r\n\r\n")[2])
