@@ -78,10 +78,15 @@ class Views:
     def __init__(self, items: Iterable[Item] = ()) -> None:
         self.items = [item for item in items if is_view(item)]
         self._showing = {(item.plugin, declared_view(item).tool): item for item in self.items}
+        self._pages = {f"/{item.plugin}/{declared_view(item).page}": item for item in self.items}
 
     def of(self, plugin: str) -> list[View]:
         """What a plugin declared."""
         return [declared_view(item) for item in self.items if item.plugin == plugin]
+
+    def at(self, path: str) -> Item | None:
+        """The view whose page is at a path below the portal's base, or None."""
+        return self._pages.get(path)
 
     def showing(self, tool: Item | None) -> Item | None:
         """The view that shows a tool, or None."""

@@ -129,7 +129,7 @@ class Surfaces:
         )
         wire, others = self._own_routes
         views = ViewPages(self._pages.frame, running.catalog, running.pipeline)
-        return [*wire, *rest.routes(), *webhook_routes(offers, limit), *others, *views.routes()]
+        return [*wire, *rest.routes(), *webhook_routes(offers, limit), *others, views.route()]
 
     def is_mcp(self, scope: Scope) -> bool:
         """Whether a request, which the HTTP guard has let in, is for the MCP endpoint."""

@@ -24,6 +24,7 @@ from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.scip.merge import ScipMerge
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.tools.parts import ToolParts
+from plugins.codegraph.views import views
 from plugins.codegraph.workspaces.personal_data import WorkspacePersonalData
 
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -105,7 +106,7 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
     # Most portals serve no code, so without repositories their clients are spared these tools.
     # A client that ignores list_changed must reconnect after the first repository is added;
     # `add` says so.
-    useful = Offer(tools=parts.tools(), instructions=INSTRUCTIONS)
+    useful = Offer(tools=parts.tools(), views=views(), instructions=INSTRUCTIONS)
     shown = useful if await base.repositories.all() else Offer()
     first = None if shown is useful else lambda: host.reoffer(useful)
     loop = IndexLoop(config, host, jobs, now, problems, first)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item
@@ -29,6 +30,20 @@ _STATUS = {"not_found": 404, "unknown_name": 404, "busy": 503, "unavailable": 50
 """Statuses of failures whose code says more than that the request was wrong."""
 
 
+class _ViewRoute(Route):
+    """Matches where a plugin has a view now: plugins open late, and change what they offer."""
+
+    def __init__(self, endpoint: Callable[..., Any], catalog: Catalog) -> None:
+        super().__init__("/{page:path}", endpoint, methods=["GET"])
+        self._catalog = catalog
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether there is a view at the path."""
+        if scope["type"] == "http" and self._catalog.views.at(scope["path"]) is not None:
+            return super().matches(scope)
+        return Match.NONE, {}
+
+
 class ViewPages:
     """The pages of all plugins' views.
 
@@ -43,16 +58,14 @@ class ViewPages:
         self._catalog = catalog
         self._pipeline = pipeline
 
-    def routes(self) -> list[Route]:
-        """A route for each view of the plugins that are open."""
-        return [
-            self._frame.page(
-                f"/{item.plugin}/{declared_view(item).page}", partial(self._show, item)
-            )
-            for item in self._catalog.views.items
-        ]
+    def route(self) -> Route:
+        """The route of all views that there are when a request comes in."""
+        return _ViewRoute(self._frame.page("/{page:path}", self._show).endpoint, self._catalog)
 
-    async def _show(self, item: Item, request: Request, visitor: Visitor) -> Response:
+    async def _show(self, request: Request, visitor: Visitor) -> Response:
+        item = self._catalog.views.at(request.scope["path"])
+        if item is None:  # it was there when the request came in
+            raise HTTPException(404)
         view = declared_view(item)
         context = context_of(request.scope)
         if context.caller.anonymous:  # a browser has a session, a script may have a token
