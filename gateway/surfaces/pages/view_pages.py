@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -79,13 +80,13 @@ class ViewPages:
         given = arguments_of(request.query_params.multi_items(), tool.entry["inputSchema"])
         if not given and tool.entry["inputSchema"].get("required"):
             return self._page(request, visitor, item, drawing.draw(item, {}))
-        outcome = await self._pipeline.call(self._call(context, item, name, given, drawing))
+        answers: list[Any] = []
+        outcome = await self._pipeline.call(self._call(context, item, name, given, answers))
         if outcome.error is not None:
             return self._failed(request, visitor, outcome.error)
-        body = outcome.body
-        if not isinstance(body, bytes):
-            raise TypeError("a view is drawn whole")
-        return self._page(request, visitor, item, body.decode())
+        # Off the loop: what is long takes a while to draw.
+        html = await asyncio.to_thread(drawing.draw, item, given, answers[-1])
+        return self._page(request, visitor, item, html)
 
     def _call(
         self,
@@ -93,16 +94,17 @@ class ViewPages:
         item: Item,
         name: str,
         given: Mapping[str, Any],
-        drawing: Drawing,
+        answers: list[Any],
     ) -> Call:
         def find() -> Target:
             tool = self._catalog.tool(name, context.caller, item.plugin)
 
-            def drawn(value: Any, redactions: Sequence[Any]) -> bytes:
-                return drawing.draw(item, given, value).encode()
+            def kept(value: Any, redactions: Sequence[Any]) -> bytes:
+                answers.append(value)
+                return b""
 
             run = tool.declared.run  # type: ignore[union-attr]
-            return Target(tool, run, tool.parse, drawn)
+            return Target(tool, run, tool.parse, kept)
 
         async def arguments() -> Mapping[str, Any]:
             return given

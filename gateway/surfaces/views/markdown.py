@@ -14,15 +14,21 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markupsafe import Markup
 
+MAX_CHARACTERS = 400_000
+"""Characters of a text that are rendered: what takes a second on a slow machine."""
 _DEEPEST_HEADING = 6
 _LEADS = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 """Links that lead somewhere from a page of ours."""
 
 
 def markdown(text: str) -> Markup:
-    """A text in Markdown (CommonMark, with tables) as HTML; its headings begin below the page's."""
+    """A text in Markdown (CommonMark, with tables) as HTML; its headings begin below the page's.
+
+    Of a text longer than :data:`MAX_CHARACTERS` the beginning is shown."""
     from markupsafe import Markup
 
+    if len(text) > MAX_CHARACTERS:
+        text = f"{text[:MAX_CHARACTERS]}\n\n*It goes on; the rest is not shown here.*"
     return Markup(_parser().render(text))  # noqa: S704  (raw HTML is off, all else escaped)
 
 

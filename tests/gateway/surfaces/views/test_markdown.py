@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.surfaces.views.markdown import markdown
+from gateway.surfaces.views.markdown import MAX_CHARACTERS, markdown
 
 EVIL = st.lists(
     st.sampled_from(
@@ -45,6 +45,12 @@ def test_nothing_of_it_runs_or_is_loaded(text: str) -> None:
         assert not re.search(r"\son\w+=", re.sub(r'"[^"]*"', '""', attributes))
     for address in re.findall(r'href="([^"]*)"', drawn):
         assert re.match(r"https?:|mailto:", address)
+
+
+def test_of_a_very_long_text_the_beginning_is_shown() -> None:
+    drawn = str(markdown("[a](https://a.example) " * 40_000))
+    assert len(drawn) < 3 * MAX_CHARACTERS
+    assert "the rest is not shown here" in drawn
 
 
 @pytest.mark.parametrize(
