@@ -44,6 +44,27 @@ class View:
     path: str = ""
     listed: bool = False
 
+    @classmethod
+    def beside(
+        cls,
+        file: str,
+        name: str,
+        title: str,
+        tool: str,
+        *,
+        template: str = "",
+        listed: bool = False,
+    ) -> View:
+        """A view whose template lies beside a module.
+
+        Args:
+            file: the module's ``__file__``.
+            name, title, tool, listed: as in the class.
+            template: the template's file name; the view's name with ``.html`` if empty.
+        """
+        place = Path(file).with_name(template or f"{name}.html")
+        return cls(name, title, tool, place, listed=listed)
+
     @property
     def tier(self) -> Tier | None:
         """None: the tier of its tool decides."""

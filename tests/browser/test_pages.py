@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 from eth_account import Account as Key
-from playwright.async_api import Browser, BrowserContext, Page, expect
+from playwright.async_api import Browser, Page, expect
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
@@ -16,8 +15,9 @@ from starlette.routing import Route
 
 from auth.sign_in.github import GithubSignIn
 from auth.sign_in.oidc import OidcSignIn
-from tests.browser.chromium import AXE, Wallet
+from tests.browser.chromium import Wallet
 from tests.browser.conftest import Serving
+from tests.browser.reading import DESK, PHONE, opened, too_wide, violations
 from tests.gateway.surfaces.pages.portal import GITHUB, PagesPortal, SilentSource
 from tests.servers.github import Github
 from tests.servers.identity_provider import IdentityProvider
@@ -25,28 +25,11 @@ from tests.servers.serving import bound, serving
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
-PHONE, DESK = {"width": 360, "height": 780}, {"width": 1280, "height": 800}
 RULES = {
     "members": {
         "any_of": [{"hat": "30.3.1"}, {"all_of": [{"github": "octo-cat"}, {"email": "*@a.org"}]}]
     }
 }
-
-
-@asynccontextmanager
-async def opened(browser: Browser, **options: Any) -> AsyncGenerator[tuple[BrowserContext, Page]]:
-    """A browser of its own, whose console must stay silent: no policy may be broken."""
-    context = await browser.new_context(**options)
-    context.set_default_timeout(45_000)
-    page = await context.new_page()
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    try:
-        yield context, page
-    finally:
-        await context.close()
-    assert [line for line in said if "404" not in line] == []
 
 
 async def sign_in(page: Page, portal: PagesPortal, path: str = "/signin") -> None:
@@ -255,16 +238,6 @@ async def test_the_pages_are_shown_in_no_frame(browser: Browser, portal: PagesPo
 # Reading.
 
 
-async def _axe(page: Page) -> list[str]:
-    await page.evaluate(AXE.read_text())
-    found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{page.url} {each['id']}: {node['target']} {node['failureSummary']}"
-        for each in found["violations"]
-        for node in each["nodes"]
-    ]
-
-
 async def _unfolded(page: Page) -> None:
     await page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
 
@@ -310,14 +283,10 @@ async def test_everybody_can_read_every_page(
     async with served(rules=RULES, sources=sources, redirects=nobody) as portal:
         async with opened(browser, viewport=viewport, color_scheme=scheme) as (context, page):
             await Wallet(Key.create()).install(context)
-            async for name in _every_page(page, portal):
+            async for _ in _every_page(page, portal):
                 await _unfolded(page)
-                problems += await _axe(page)
-                wide = await page.evaluate(
-                    "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-                )
-                if wide > 0:
-                    problems.append(f"{name} is {wide} px too wide")
+                problems += await violations(page)
+                problems += await too_wide(page)
     assert problems == []
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,11 @@ from gateway.cli.mcp_client import McpClient
 from gateway.surfaces.views.apps import APPS
 from gateway.testing import open_test_portal
 from plugins.knowledge import plugin
-from tests.browser.chromium import AXE
+from tests.browser.reading import DESK, PHONE, opened, too_wide, violations
 from tests.servers.streaming import Served, over_network
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
-PHONE, DESK = {"width": 360, "height": 780}, {"width": 1280, "height": 800}
 NOTES = {
     "patterns/commons.md": "---\ntitle: The commons\npublish: true\ntags: [land]\n---\n"
     "# Sharing\n\nA meadow is *shared* by all. See [water](water.md).\n\n"
@@ -45,25 +43,9 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
             yield opened
 
 
-@asynccontextmanager
-async def opened(browser: Browser, **options: Any) -> AsyncGenerator[Page]:
-    """A page, whose console must stay silent: no policy may be broken."""
-    context = await browser.new_context(**options)
-    context.set_default_timeout(45_000)
-    page = await context.new_page()
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    try:
-        yield page
-    finally:
-        await context.close()
-    assert said == []
-
-
 async def _search(page: Page, base: str) -> None:
     await page.goto(f"{base}/")
-    await page.get_by_role("link", name="Search the knowledge base").click()
+    await page.get_by_role("link", name="Search the pages").click()
     await page.get_by_label("What are you looking for?").fill("shared meadow")
     await page.get_by_role("button", name="Search").click()
     await expect(page.locator("mark").first).to_be_visible()
@@ -73,7 +55,7 @@ async def _search(page: Page, base: str) -> None:
 async def test_a_document_is_found_read_and_followed(
     browser: Browser, served: Served, script: bool
 ) -> None:
-    async with opened(browser, viewport=PHONE, java_script_enabled=script) as page:
+    async with opened(browser, viewport=PHONE, java_script_enabled=script) as (_, page):
         await _search(page, f"http://{served.address}")
         await page.get_by_role("link", name="The commons").click()
         await expect(page.get_by_role("heading", name="The commons")).to_be_visible()
@@ -93,7 +75,7 @@ async def test_everybody_can_read_every_view(
     base = f"http://{served.address}"
     document = "contentType=file&id=commons"
     problems: list[str] = []
-    async with opened(browser, viewport=viewport, color_scheme=scheme) as page:
+    async with opened(browser, viewport=viewport, color_scheme=scheme) as (_, page):
         for path in (
             "/knowledge/search",
             "/knowledge/search?query=shared+meadow",
@@ -105,23 +87,9 @@ async def test_everybody_can_read_every_view(
             assert answer is not None
             assert answer.status == 200, path
             assert len(await answer.body()) < 60_000
-            problems += await _axe(page)
-            wide = await page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
-            if wide > 0:
-                problems.append(f"{path} is {wide} px too wide")
+            problems += await violations(page)
+            problems += await too_wide(page)
     assert problems == []
-
-
-async def _axe(page: Page) -> list[str]:
-    await page.evaluate(AXE.read_text())
-    found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{page.url} {each['id']}: {node['target']} {node['failureSummary']}"
-        for each in found["violations"]
-        for node in each["nodes"]
-    ]
 
 
 async def test_an_app_draws_the_answer_and_its_links_are_calls(
@@ -136,7 +104,7 @@ async def test_an_app_draws_the_answer_and_its_links_are_calls(
         called.append((name, arguments))
         return await client.call(name, arguments)
 
-    async with opened(browser) as page:
+    async with opened(browser) as (_, page):
         await page.expose_function("callTool", call)
         await page.goto(HOST.as_uri())
         result = await client.call("search_knowledge", {"query": "shared meadow"})

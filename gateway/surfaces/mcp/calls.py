@@ -27,6 +27,7 @@ from gateway.contract import (
 )
 from gateway.discovery.discovery import Discovery
 from gateway.limits.call_limits import CallLimits
+from gateway.observability.logs import get_logger
 from gateway.pipeline.call import Call, Limit, Target, begin_anew
 from gateway.pipeline.exchange import Resumption
 from gateway.pipeline.pipeline import Pipeline
@@ -47,6 +48,8 @@ from gateway.surfaces.views.drawing import Drawing
 from gateway.toolkit import mirrored_headers
 from gateway.toolkit.client_capabilities import lacking, missing_capability
 from gateway.toolkit.mirrored_headers import ParameterHeaders
+
+log = get_logger(__name__)
 
 BAD_HEADER = "header_mismatch"
 """The failure of a call whose parameter headers are not what its arguments say."""
@@ -122,9 +125,14 @@ class Calls:
             return lambda value, _: tool_result(value, request.era)
         drawing = Drawing(self._catalog, request.context.base)
 
-        def render(value: Any, _: Sequence[Redaction]) -> bytes:
-            drawn, address = drawing.draw(view, given, value), drawing.address(view, given)
-            return with_drawing(tool_result(value, request.era), drawn, address)
+        def render(value: Any, redactions: Sequence[Redaction]) -> bytes:
+            result, shown = tool_result(value, request.era), {} if redactions else given
+            try:
+                drawn = drawing.draw(view, shown, value)
+            except Exception:  # the answer is good without its picture
+                log.exception("view_not_drawn", view=view.key)
+                return result
+            return with_drawing(result, drawn, drawing.address(view, shown))
 
         return render
 

@@ -85,7 +85,8 @@ class ViewPages:
         if outcome.error is not None:
             return self._failed(request, visitor, outcome.error)
         # Off the loop: what is long takes a while to draw.
-        html = await asyncio.to_thread(drawing.draw, item, given, answers[-1])
+        shown = {} if outcome.redactions else given  # a page repeats no secret
+        html = await asyncio.to_thread(drawing.draw, item, shown, answers[-1])
         return self._page(request, visitor, item, html)
 
     def _call(

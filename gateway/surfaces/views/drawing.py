@@ -96,12 +96,12 @@ class Links:
         views = self._catalog.views.of(self._plugin)
         return {each.tool: f"{self._base}/{self._plugin}/{each.page}" for each in views}
 
-    def address(self, tool: str, **arguments: Any) -> str:
+    def address(self, tool: str, /, **arguments: Any) -> str:
         """The address of the page that shows a tool's answer to some arguments, or ""."""
         page, query = self._pages.get(tool, ""), query_of(arguments)
         return f"{page}?{query}" if page and query else page
 
-    def link(self, tool: str, **arguments: Any) -> Markup:
+    def link(self, tool: str, /, **arguments: Any) -> Markup:
         """The attributes of a link: a page to go to, and for an App the call to make."""
         from jinja2 import Undefined
         from markupsafe import Markup

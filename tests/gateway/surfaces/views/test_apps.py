@@ -97,3 +97,25 @@ async def test_a_failure_has_no_drawing(portal: TestPortal) -> None:
 )
 def test_who_shows_apps_says_so(capabilities: dict[str, Any], shown: bool) -> None:
     assert shows_apps(capabilities) is shown
+
+
+async def test_a_secret_in_an_argument_is_not_drawn(portal: TestPortal) -> None:
+    token = "ghp_" + "a1B2" * 9
+    result = await showing(portal).call("show_thing", {"name": f"my {token}"})
+    assert token not in str(result)
+    page = await portal.http("open").get("/painted/thing", params={"name": f"my {token}"})
+    assert page.status_code == 200
+    assert token not in page.text
+
+
+async def test_an_answer_whose_picture_fails_is_there_without_it(
+    portal: TestPortal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: Any) -> str:
+        raise RuntimeError("no paint")
+
+    monkeypatch.setattr("gateway.surfaces.views.drawing.Drawing.draw", fail)
+    result = await showing(portal).call("show_thing", {"name": "chair"})
+    assert not result.get("isError")
+    assert result["structuredContent"]["name"] == "chair"
+    assert DRAWING_META_KEY not in result.get("_meta", {})

@@ -1,0 +1,48 @@
+"""Pages that everybody can read: with a silent console, checked by axe and for their width."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, Page
+
+from tests.browser.chromium import AXE
+
+PHONE, DESK = {"width": 360, "height": 780}, {"width": 1280, "height": 800}
+
+
+@asynccontextmanager
+async def opened(browser: Browser, **options: Any) -> AsyncGenerator[tuple[BrowserContext, Page]]:
+    """A browser of its own, whose console must stay silent: no policy may be broken."""
+    context = await browser.new_context(**options)
+    context.set_default_timeout(45_000)
+    page = await context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    try:
+        yield context, page
+    finally:
+        await context.close()
+    assert [line for line in said if "404" not in line] == []
+
+
+async def violations(page: Page) -> list[str]:
+    """What axe finds wrong with a page."""
+    await page.evaluate(AXE.read_text())
+    found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{page.url} {each['id']}: {node['target']} {node['failureSummary']}"
+        for each in found["violations"]
+        for node in each["nodes"]
+    ]
+
+
+async def too_wide(page: Page) -> list[str]:
+    """Whether a page is wider than the screen."""
+    wide = await page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    return [f"{page.url} is {wide} px too wide"] if wide > 0 else []
