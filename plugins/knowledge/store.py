@@ -61,13 +61,18 @@ class Store:
             self._ruled = self._rows.version
             self._visible.clear()
         if up_to not in self._visible:
-            self._visible[up_to] = tuple(
-                entry for _, entry in sorted(self._entries.items()) if self._shows(entry, up_to)
-            )
+            by_key = (entry for _, entry in sorted(self._entries.items()))
+            if self._rows.ruled:
+                shown = tuple(entry for entry in by_key if self._shows(entry, up_to))
+            else:
+                shown = tuple(entry for entry in by_key if up_to.allows(entry.tier))
+            self._visible[up_to] = shown
         return self._visible[up_to]
 
     def withholds(self, up_to: Tier) -> bool:
         """Whether ``tiers.yaml`` keeps a document from a tier that its note gives it to."""
+        if not self._rows.ruled:
+            return False
         given = sum(up_to.allows(entry.tier) for entry in self._entries.values())
         return given > len(self.entries(up_to))
 
@@ -113,15 +118,16 @@ class Store:
 
     def show(self, entries: Iterable[Entry]) -> None:
         """Put entries of documents that are stored into the catalogue."""
-        for entry in entries:
-            self._entries[entry.key] = entry
-        self._changed()
+        shown = {entry.key: entry for entry in entries}
+        if shown:
+            self._entries |= shown
+            self._changed()
 
     def hide(self, keys: Iterable[str]) -> None:
         """Take documents out of the catalogue: nothing reads them any more."""
-        for key in keys:
-            self._entries.pop(key, None)
-        self._changed()
+        gone = [key for key in keys if self._entries.pop(key, None) is not None]
+        if gone:
+            self._changed()
 
     def _changed(self) -> None:
         self._visible.clear()

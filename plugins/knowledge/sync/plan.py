@@ -86,8 +86,10 @@ class Planner:
         """The files whose bytes the plan may ask for, in the order of their paths."""
         old = self._manifest.files
         fresh = {path for path in self._files if self._is_fresh(path)}
-        served = {entry.key for path in fresh if (entry := old[path].entry)}
         waiting = {path for path in fresh if not old[path].entry and old[path].claim}
+        if not waiting:
+            return sorted(self._files.keys() - fresh)
+        served = {entry.key for path in fresh if (entry := old[path].entry)}
         freed = {path for path in waiting if old[path].claim not in served}
         return sorted((set(self._files) - fresh) | freed)
 

@@ -1,21 +1,26 @@
 """The head of a branch on GitHub, and the listing of its notes.
 
-A tree that GitHub lists whole says everything. One that it cuts is compared with the commit that is
-served, or else read as a tarball.
+A tree that GitHub lists whole says everything. A large one is compared with the commit that is
+served where that says enough, as its list is 25 MB for 100,000 files; one that GitHub cuts is so,
+too, or else read as a tarball.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from datetime import datetime
 
-from gateway.repositories import GithubRepository, Retry, SourceFailed
+from gateway.repositories import Comparison, GithubRepository, Retry, SourceFailed
 from plugins.knowledge.sync.github import GithubSource
 from plugins.knowledge.sync.listing import ListedFile, Listing
 
 UNKNOWN_SIZE = 0
 """The size of a file that a comparison tells of, since it says none; its fetch finds out."""
+
+
+LARGE = 10_000
+"""Notes from which a commit is compared before its tree is asked for."""
 
 
 class RemoteBranch:
@@ -80,6 +85,10 @@ class RemoteBranch:
         self, commit: str, known: Listing, left_out: dict[str, str]
     ) -> AsyncIterator[tuple[str, str, int]]:
         """Path, blob and size of every file at a commit."""
+        if len(known.files) >= LARGE and (compared := await self._compared(known.commit, commit)):
+            for found in _with_changes(known, compared, left_out):
+                yield found
+            return
         tree = await self._retry.ask(lambda: self._repository.tree(commit))
         left_out.update({one.path: one.reason for one in tree.left_out})
         if tree.truncated:
@@ -91,21 +100,17 @@ class RemoteBranch:
 
     async def _beyond(self, commit: str, known: Listing) -> AsyncIterator[tuple[str, str, int]]:
         """The same for a commit of more files than GitHub lists."""
-        changed = await self._changed(known.commit, commit)
-        if changed is None:
-            async with self._repository.snapshot(commit) as snapshot:
-                async with aclosing(snapshot.files()) as files:
-                    async for entry in files:
-                        yield entry.path, entry.sha, entry.size
+        if compared := await self._compared(known.commit, commit):
+            for found in _with_changes(known, compared, {}):
+                yield found
             return
-        for path in known.files.keys() - changed.keys():
-            yield path, known.files[path].sha, known.files[path].size
-        for path, sha in changed.items():
-            if sha:
-                yield path, sha, UNKNOWN_SIZE
+        async with self._repository.snapshot(commit) as snapshot:
+            async with aclosing(snapshot.files()) as files:
+                async for entry in files:
+                    yield entry.path, entry.sha, entry.size
 
-    async def _changed(self, base: str, head: str) -> dict[str, str] | None:
-        """The blobs of changed files; None where the comparison does not lead to the head."""
+    async def _compared(self, base: str, head: str) -> Comparison | None:
+        """What changed; None where the comparison does not lead to the head, or not wholly."""
         if not base:
             return None
         try:
@@ -114,7 +119,7 @@ class RemoteBranch:
             if failure.code == "NOT_FOUND":
                 return None  # a force push has taken the old commit away
             raise
-        return {one.path: one.sha for one in compared.files} if compared.complete else None
+        return compared if compared.complete else None
 
     async def _dated(
         self,
@@ -139,3 +144,18 @@ class RemoteBranch:
             moment = await self._retry.ask(lambda: self._repository.committed(commit))
             dates |= dict.fromkeys(unknown, moment)
         return dates
+
+
+def _with_changes(
+    known: Listing, compared: Comparison, left_out: dict[str, str]
+) -> Iterator[tuple[str, str, int]]:
+    """Path, blob and size of every note after a change; ``left_out`` is told the others."""
+    changed = {one.path: one.sha for one in compared.files}
+    left_out.update({one.path: one.reason for one in compared.left_out})
+    left_out.update({path: why for path, why in known.left_out.items() if path not in changed})
+    for path, listed in known.files.items():
+        if path not in changed:
+            yield path, listed.sha, listed.size
+    for path, sha in changed.items():
+        if sha:
+            yield path, sha, UNKNOWN_SIZE

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.services.objects import StorageError
-from plugins.knowledge.sync import follower
+from plugins.knowledge.sync import follower, remote_head
 from plugins.knowledge.sync.admin_routes import SyncState, handle_state
 from plugins.knowledge.sync.progress import Progress
 from tests.examples import examples
@@ -132,6 +132,34 @@ async def test_a_tree_that_is_not_listed_whole_is_read_all_the_same(
     branch.history.entries = 1
     await branch.follower.follow()
     assert branch.library.keys == ["tag/a", "tag/c"]
+    await branch.library.agrees()
+
+
+async def test_a_large_branch_is_compared_and_its_tree_is_not_asked_for(
+    branch: Branch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_head, "LARGE", 2)
+    (branch.history.directory / "tags").mkdir()
+    (branch.history.directory / "tags" / "link.md").symlink_to("a.md")
+    first = branch.history.commit({"tags/a.md": note("Old."), "tags/b.md": note()})
+    await branch.follower.follow()
+    left_out = branch.follower.source.listing.left_out
+    assert list(left_out) == ["tags/link.md"]
+    branch.github.requests.clear()
+    branch.history.git("mv", "tags/b.md", "tags/c.md")
+    head = branch.history.commit({"tags/a.md": note("New."), "tags/d.md": note()})
+    await branch.follower.follow()
+    assert branch.github.asked[f"/repos/garden/kb/git/trees/{head}"] == 0
+    assert branch.library.keys == ["tag/a", "tag/c", "tag/d"]
+    assert (await branch.library.document("tag/a")).content == "New."
+    assert branch.follower.source.listing.left_out == left_out
+    await branch.library.agrees()
+    branch.history.git("reset", "-q", "--hard", first)
+    head = branch.history.commit({"tags/e.md": note()})
+    branch.history.forget()
+    await branch.follower.follow()  # nothing leads from the served commit to this one
+    assert branch.github.asked[f"/repos/garden/kb/git/trees/{head}"] == 1
+    assert branch.library.keys == ["tag/a", "tag/b", "tag/e"]
     await branch.library.agrees()
 
 
