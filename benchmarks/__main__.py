@@ -38,6 +38,7 @@ SECTIONS = {
     "knowledge_api": "the Knowledge Provider API at 10,000 entries beside its targets",
     "memory_quality": "what long conversations ask of memory, and facts that change",
     "vectors": "100,000 points embedded and in PostgreSQL: speed, recall, one write, memory",
+    "large_base": "100,000 documents in one portal: search, 16 clients, memory, one push",
     "search_speed": "search over HTTP at 1,000 and 10,000 documents, and indexing",
 }
 

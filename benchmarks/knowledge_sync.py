@@ -44,12 +44,12 @@ def measure() -> list[Row]:
         root = Path(place)
         history = _repository(root / "kb")
         github.repos[NAME] = Repo(history.directory, history=history)
-        with _served(root, github.url) as portal:
+        with served(root, github.url) as portal:
             portal.await_ready()
             notes = _median(history.directory)
-            single = [_pushed(portal, history, [notes[number]]) for number in range(ROUNDS)]
-            many = _pushed(portal, history, notes[:MANY])
-            again = _pushed(portal, history, notes[:MANY])
+            single = [pushed(portal, history, [notes[number]]) for number in range(ROUNDS)]
+            many = pushed(portal, history, notes[:MANY])
+            again = pushed(portal, history, notes[:MANY])
     return [
         Row(
             SECTION,
@@ -90,8 +90,21 @@ def _median(directory: Path) -> list[Path]:
     return sorted(notes, key=lambda path: abs(path.stat().st_size - middle))
 
 
-def _pushed(portal: Portal, history: History, notes: Sequence[Path]) -> float:
-    """Change notes, push them, and wait until a search finds each; the seconds it took."""
+def pushed(portal: Portal, history: History, notes: Sequence[Path]) -> float:
+    """Change notes, push them, and wait until a search finds each.
+
+    Args:
+        portal: serves the branch.
+        history: the branch.
+        notes: the files to change.
+
+    Returns:
+        The seconds from the delivery on.
+
+    Raises:
+        TimeoutError: the push is not searchable after two minutes.
+        RuntimeError: a note is not found by its new title.
+    """
     words = ["".join(random.choices(_LETTERS, k=12)) for _ in notes]
     made = [_with(path, word) for path, word in zip(notes, words, strict=True)]
     changed: dict[str, bytes | None] = {
@@ -154,8 +167,14 @@ def _deliver(portal: Portal, body: bytes) -> None:
 
 
 @contextmanager
-def _served(root: Path, api_url: str) -> Generator[Portal]:
-    """Run ``porch serve`` on the branch while the block lasts."""
+def served(root: Path, api_url: str, program: str = "gateway.cli") -> Generator[Portal]:
+    """Run ``porch serve`` on the branch while the block lasts.
+
+    Args:
+        root: where its configuration and its data are kept.
+        api_url: where GitHub answers.
+        program: the module that is ``porch``.
+    """
     config = root / "config"
     shutil.copytree(ROOT / "config", config)
     knowledge = {
@@ -169,7 +188,7 @@ def _served(root: Path, api_url: str) -> Generator[Portal]:
     where = ("--config", str(config), "--data", str(root / "data"))
     begun = time.perf_counter()
     try:
-        with launched(["-m", "gateway.cli", "serve", "--port", str(port), *where]) as process:
+        with launched(["-m", program, "serve", "--port", str(port), *where]) as process:
             yield Portal(port, process, begun)
     finally:
         del os.environ["PORCH_BENCH_HOOK"]
