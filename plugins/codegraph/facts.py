@@ -257,8 +257,8 @@ class Scope(msgspec.Struct, frozen=True, array_like=True, gc=False):
         decorators: decorators or annotations, outermost first.
         modifiers: of ``static``, ``classmethod``, ``property``, ``async``, ``generator``,
             ``abstract``, ``constructor``, ``interface``, ``enum``, ``global:NAME``,
-            ``nonlocal:NAME``, ``local:NAME`` (a declared variable), ``typevar:NAME`` (a type
-            parameter), and a language's own words.
+            ``nonlocal:NAME``, ``local:NAME`` (a declared variable), ``repeated:NAME`` (a member
+            that a loop assigns), ``typevar:NAME`` (a type parameter), and a language's own words.
         imports: names imported in it.
         binds: in the order of the text.
         results: the expressions that it returns.
@@ -365,7 +365,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(FileFacts)
 
-FACTS_VERSION = 10
+FACTS_VERSION = 11
 """Raised whenever a language module or this file changes what facts mean; facts of other versions
 are dropped."""
 

@@ -148,6 +148,9 @@ class BaseRules:
     """The effects of external functions, by dotted name, in the same words."""
     enters: Mapping[str, str] = _NONE
     """By the ``how`` of an ``Unwrapped``, the method that it calls: ``with`` → ``__enter__``."""
+    member_writes: bool = False
+    """Whether a member may be written to any object, and is an element of it: ``d.x = f`` is
+    ``d["x"] = f``."""
     iterates: tuple[tuple[str, str], ...] = ()
     """The methods that iterating calls, each with the one called on its result: ``("__iter__",
     "__next__")``."""

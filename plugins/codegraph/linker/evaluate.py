@@ -24,7 +24,7 @@ from plugins.codegraph.facts import (
     Typed,
     Unwrapped,
 )
-from plugins.codegraph.linker import contextual, members, names, overloads, results, types
+from plugins.codegraph.linker import contextual, members, names, overloads, results, types, writes
 from plugins.codegraph.linker.engine import Engine
 from plugins.codegraph.linker.file_index import FileIndex
 from plugins.codegraph.linker.values import (
@@ -54,10 +54,21 @@ def evaluate(engine: Engine, index: FileIndex, number: int, expr: Expr | None) -
     return _KINDS[type(expr)](engine, index, number, expr)
 
 
-def _attr(engine: Engine, index: FileIndex, number: int, expr: Attr) -> Values:
+def _attr(engine: Engine, index: FileIndex, number: int, expr: Attr, kept: bool = False) -> Values:
     if type(expr.of) is Super:
         return members.inherited(engine, index, number, expr.name)
-    return member(engine, index, evaluate(engine, index, number, expr.of), expr.name)
+    found = member(engine, index, evaluate(engine, index, number, expr.of), expr.name)
+    if expr.name in index.puts and type(expr.of) is Name:
+        found = dict(found)
+        add(found, writes.written(engine, index, number, expr.of, expr, kept=kept))
+    return found
+
+
+def kept(engine: Engine, index: FileIndex, number: int, expr: Expr) -> Values:
+    """The possible values of an expression that a variable is given."""
+    if type(expr) is Attr:
+        return _attr(engine, index, number, expr, True)
+    return evaluate(engine, index, number, expr)
 
 
 def member(engine: Engine, index: FileIndex, values: Values, name: str) -> Values:

@@ -53,6 +53,18 @@ class Origin(NamedTuple):
     steps: tuple[Step, ...] = ()
 
 
+class Put(NamedTuple):
+    """A value that is written to a member of a variable's value.
+
+    Attributes:
+        of: the variable.
+        origin: the value, and where it is written.
+    """
+
+    of: str
+    origin: Origin
+
+
 Names = dict[str, list[Origin]]
 
 
@@ -68,7 +80,8 @@ class FileIndex:
         extended: by a type's last name, the scopes that define members of it from outside.
         stars: by scope, its star imports.
         known: cached values of this file's calls, by the ``id`` of the call expression.
-        puts: by member name, the origins of members set on objects other than the receiver.
+        puts: by member name, the values written to objects other than the receiver, where the
+            language lets a program do so.
     """
 
     def __init__(self, path: str, facts: FileFacts, rules: Rules) -> None:
@@ -81,7 +94,7 @@ class FileIndex:
         self.receivers: list[tuple[str, int] | None] = [None] * len(self.scopes)
         self.extended: dict[str, list[int]] = {}
         self.stars: dict[int, list[Import]] = {}
-        self.puts: dict[str, list[Origin]] = {}
+        self.puts: dict[str, list[Put]] = {}
         self._calls: dict[str, list[tuple[int, Call]]] | None = None
         self._passed: dict[int, tuple[int, Call, int]] | None = None
         self.known: dict[int, Any] = {}
@@ -198,7 +211,8 @@ class FileIndex:
                 fields = self.fields.setdefault(owner, {})
                 fields.setdefault(target.name, []).append(origin)
                 return
-        self.puts.setdefault(target.name, []).append(origin)
+            if self.rules.member_writes:
+                self.puts.setdefault(target.name, []).append(Put(target.of.id, origin))
 
     def _into(self, number: int, origin: Origin, of: Expr | None, to: dict[str, int]) -> None:
         """Index a value that is put into a container: a name, or a member of the receiver."""

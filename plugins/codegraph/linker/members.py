@@ -76,7 +76,8 @@ def _of_thing(engine: Engine, index: FileIndex, value: Value, rank: int, name: s
     """A member of an object of an external type, or of a function."""
     rules = index.rules
     if isinstance(value, Record):
-        parts = [part for key, part in value.items if key == name]
+        any_key = rules.member_writes and name not in rules.methods
+        parts = [part for key, part in value.items if key == name or (key is None and any_key)]
         if parts:
             return outside(tuple(each for part in parts for each in part), rank)
     word = rules.methods.get(name)

@@ -230,7 +230,7 @@ def _of_bind(engine: Engine, index: FileIndex, origin: Origin) -> Values:
             return found
         found = dict(found)
     if bind.value is not None:
-        values = evaluate.evaluate(engine, index, origin.scope, bind.value)
+        values = evaluate.kept(engine, index, origin.scope, bind.value)
         for step in origin.steps:
             values = taken(engine, index, values, step)
         add(found, values, INFERRED)

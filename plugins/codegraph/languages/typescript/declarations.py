@@ -17,12 +17,12 @@ from plugins.codegraph.languages.typescript import (
 from plugins.codegraph.languages.typescript.lowerer import (
     CLASSES,
     FUNCTIONS,
-    RENAMED,
     Lowerer,
     child_at,
     line_of,
 )
 from plugins.codegraph.languages.typescript.patterns import names_of, note_members, target
+from plugins.codegraph.languages.typescript.written import RENAMED
 from plugins.codegraph.model import EntityKind
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ def _plain(low: Lowerer, node: Node, name: Node, value: Node | None) -> None:
         held = derived
     elif value is not None and value.type == "object" and name.type == "identifier":
         held = objects.lower(low, value, low.text(name), definition)
+        if stated is None:
+            low.written.declare(low.scope, low.named(low.text(name)).id)
     elif value is not None:
         held = _cast(low, value, name, definition)
     low.expected = None

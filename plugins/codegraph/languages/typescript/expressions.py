@@ -10,6 +10,7 @@ from plugins.codegraph.facts import (
     MADE,
     PLAIN,
     RAISED,
+    TARGET,
     Arg,
     Attr,
     Call,
@@ -74,7 +75,7 @@ def _member(low: Lowerer, node: Node) -> Expr | None:
     name = low.text(named) if named is not None else ""
     if named is None or name in ("", "prototype"):
         return of
-    return low.noted(Attr(of, name, line_of(named)), named)
+    return _read(low, Attr(of, name, line_of(named)), named, low.using)
 
 
 def _subscript(low: Lowerer, node: Node) -> Expr | None:
@@ -85,12 +86,18 @@ def _subscript(low: Lowerer, node: Node) -> Expr | None:
     literal = text_of_string(low, index)
     named = literal if literal is not None else symbol(low, index)
     if named is not None and index is not None:
-        return low.noted(Attr(of, named, line_of(node)), index, how)
+        return _read(low, Attr(of, named, line_of(node)), index, how)
     if index is not None and index.type == "number":
         return Item(of, low.text(index))
     before = low.calls
     low.keep(low.expr(index), before)
     return Item(of)
+
+
+def _read(low: Lowerer, member: Attr, name: Node, how: str) -> Expr:
+    """Note the use of a member, and lower it, unless it is read right after it was written."""
+    low.noted(member, name, how)
+    return member if how == TARGET else low.written.read(low.scope, member)
 
 
 def arguments(low: Lowerer, node: Node | None, of: Expr | None = None) -> tuple[Arg, ...]:

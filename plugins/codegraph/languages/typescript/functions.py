@@ -259,6 +259,8 @@ def _parameter(low: Lowerer, node: Node, number: int, expected: Expr | None) -> 
         return
     if pattern.type == "identifier":
         low.scope.params.append(Param(low.noted_local(pattern), stated, default, kind))
+        if low.javascript and stated is None:
+            low.written.declare(low.scope, low.text(pattern))
         return
     name = f"{{{number}}}"
     low.scope.params.append(Param(name, stated, default, kind))

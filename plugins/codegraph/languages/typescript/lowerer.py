@@ -16,6 +16,12 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import PLAIN, Attr, Bind, Expr, Import, Many, Name
 from plugins.codegraph.languages.typescript.builder import FactsBuilder, ScopeBuilder
+from plugins.codegraph.languages.typescript.written import (
+    RENAMED,
+    RUNS_OTHERS,
+    SOMETIMES,
+    WrittenMembers,
+)
 from plugins.codegraph.languages.uses import UsesBuilder
 
 if TYPE_CHECKING:
@@ -26,9 +32,6 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 90
 """The maximum nesting of expressions."""
-
-RENAMED = "@"
-"""Separates the original name and the number in a renamed name."""
 
 EXPRESSIONS: dict[str, Handler] = {}
 """The handler of each expression kind, by its name in the grammar."""
@@ -84,6 +87,7 @@ class Lowerer(UsesBuilder):
         classes: class scopes, by the number of the enclosing scope and name.
         defining: whether the names that a pattern binds are definitions.
         implemented: the functions that already have a definition, by scope and name.
+        written: the members that certainly hold what was last written to them.
     """
 
     scope: ScopeBuilder
@@ -117,8 +121,10 @@ class Lowerer(UsesBuilder):
         self.classes: dict[tuple[int, str], ScopeBuilder] = {}
         self._depth = 0
         self._fresh = 0
+        self.written = WrittenMembers(self.fresh)
         self._queue: deque[_Work] = deque()
-        self._stack: list[tuple[Node, dict[str, str], str]] = []
+        self._stack: list[tuple[Node, dict[str, str], str, int]] = []
+        self._lists = 0
 
     # -- text and names ---------------------------------------------------------------------
 
@@ -155,6 +161,7 @@ class Lowerer(UsesBuilder):
         while self._queue:
             self.scope, self.env, self.source, work = self._queue.popleft()
             self.doc, self._depth = "", 0
+            self.written.forget()
             work()
 
     def statements(self, nodes: list[Node]) -> None:
@@ -165,7 +172,8 @@ class Lowerer(UsesBuilder):
             self._note_implemented(nodes)
         self.push(hoisted(nodes) if self.constructors else nodes)
         while self._stack:
-            node, self.env, self.doc = self._stack.pop()
+            node, self.env, self.doc, batch = self._stack.pop()
+            self.written.within(batch)
             handler = STATEMENTS.get(node.type)
             if handler is not None:
                 handler(self, node)
@@ -186,14 +194,15 @@ class Lowerer(UsesBuilder):
 
     def push(self, nodes: list[Node]) -> None:
         """Schedule these statements next, each with the doc comment before it."""
-        batch: list[tuple[Node, dict[str, str], str]] = []
+        batch: list[tuple[Node, dict[str, str], str, int]] = []
         doc = ""
+        self._lists += 1
         for node in nodes:
             kind = node.type
             if kind == "comment":
                 doc = self.comment(node)
             elif node.is_named:
-                batch.append((node, self.env, doc))
+                batch.append((node, self.env, doc, self._lists))
                 doc = ""
         self._stack.extend(reversed(batch))
 
@@ -228,13 +237,18 @@ class Lowerer(UsesBuilder):
             return None
         self._depth += 1
         using = self.using
-        if using is not PLAIN and node.type not in _PASSING:
+        kind = node.type
+        if using is not PLAIN and kind not in _PASSING:
             self.using = PLAIN
+        if kind in SOMETIMES:
+            self.written.forget()
         try:
             return handler(self, node)
         finally:
             self.using = using
             self._depth -= 1
+            if kind in RUNS_OTHERS:
+                self.written.forget()
 
     def _unknown(self, node: Node) -> Expr | None:
         """Lower an expression of unknown kind, such as one with syntax errors: its calls count."""

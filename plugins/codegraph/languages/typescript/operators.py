@@ -69,8 +69,11 @@ def _has_call(value: Expr | None) -> bool:
 
 
 def operands(low: Lowerer, node: Node) -> Expr | None:
-    """Lower a unary operator: only the calls in its operand matter."""
-    return Many(tuple(low.expr(child) for child in node.named_children))
+    """Lower a unary operator, which may be ``delete`` or ``++``: only the calls in its operand
+    matter."""
+    operand = Many(tuple(low.expr(child) for child in node.named_children))
+    low.written.forget()
+    return operand
 
 
 def template(low: Lowerer, node: Node) -> Expr | None:

@@ -180,19 +180,40 @@ def assigned(low: Lowerer, node: Node) -> Expr | None:
     if node.type == "augmented_assignment_expression":
         operator = node.child_by_field_name("operator")
         if operator is None or operator.type not in ("||=", "??=", "&&="):
-            return Many((low.used(left, TARGET), low.expr(right)))
+            operands = Many((low.used(left, TARGET), low.expr(right)))
+            low.written.forget()
+            return operands
     if left.type == "parenthesized_expression":
         left = child_at(left) or left
+    _note_repeated(low, node, left)
     if commonjs.assigned(low, node, left, right):
+        low.written.forget()
         return None
     to = target(low, left)
     value = low.given(right, to if isinstance(to, Attr) else None)
+    low.written.assigned(to)
     if to is None:
         return value
     low.bind(to, value, line_of(node))
     note_members(low, left, value)
     simple = isinstance(to, Name) or right.type not in FUNCTIONS | CLASSES
     return to if simple and not isinstance(to, Table | Group | Item) else None
+
+
+def _note_repeated(low: Lowerer, node: Node, left: Node) -> None:
+    """Note that a member is assigned within a loop: what stands before may run after it."""
+    named = left.child_by_field_name("property") or left.child_by_field_name("index")
+    around = node.parent if named is not None else None
+    while around is not None and around.type not in FUNCTIONS and around.type not in CLASSES:
+        if around.type in _LOOPS and named is not None:
+            name = low.text(named)
+            low.scope.modifiers.append(f"repeated:{name.strip(_QUOTES)}")
+            return
+        around = around.parent
+
+
+_LOOPS = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
+_QUOTES = "\"'`"
 
 
 def loop_value(low: Lowerer, node: Node, over: Expr | None) -> Expr | None:

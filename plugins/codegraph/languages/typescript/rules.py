@@ -22,6 +22,7 @@ class ScriptRules(BaseRules):
     """One set of rules for both languages: their files import each other."""
 
     receivers = frozenset({"this"})
+    member_writes = True
     stars_hide = False
     types_apart = True
     builtins = given.GLOBALS

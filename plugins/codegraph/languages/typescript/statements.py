@@ -36,7 +36,12 @@ def _expression(low: Lowerer, node: Node) -> None:
     if inside is not None and inside.type == "internal_module":
         interfaces.namespace(low, inside)
         return
+    before = len(low.scope.binds)
     low.effect(inside)
+    left = inside.child_by_field_name("left") if inside is not None else None
+    of = left.child_by_field_name("object") if left is not None else None
+    if of is not None and inside is not None and inside.type == "assignment_expression":
+        low.written.statement(low.scope, low.scope.binds[before:], low.text(of))
 
 
 def _function(low: Lowerer, node: Node) -> None:
@@ -140,7 +145,8 @@ def _for(low: Lowerer, node: Node) -> None:
         low.env = _fresh(low, declared(low, [first]))
     body = node.child_by_field_name("body")
     parts = [first, node.child_by_field_name("condition"), node.child_by_field_name("increment")]
-    low.push([part for part in [*parts, body] if part is not None])
+    for part in reversed([part for part in [*parts, body] if part is not None]):
+        low.push([part])
     low.env = outer
 
 
