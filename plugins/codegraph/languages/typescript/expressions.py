@@ -125,6 +125,8 @@ def arguments(low: Lowerer, node: Node | None, of: Expr | None = None) -> tuple[
 def _call(low: Lowerer, node: Node) -> Expr | None:
     function = node.child_by_field_name("function")
     given = node.child_by_field_name("arguments")
+    if function is not None and function.type == "await_expression":
+        function = child_at(function)  # the grammar takes ``await f<T>(x)`` for ``(await f)<T>(x)``
     if function is None:
         return None
     kind = function.type

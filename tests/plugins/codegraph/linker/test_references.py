@@ -144,6 +144,15 @@ def test_a_property_is_read_and_assigned_by_calls_alone() -> None:
     assert not unread(repo, "go")
 
 
+def test_a_call_with_type_arguments_that_is_awaited_is_no_value() -> None:
+    text = """
+    async function load<T>(from: string): Promise<T> { return fetch(from) as T; }
+    export async function main() { return await load<string[]>("a"); }
+    """
+    repo = linked({"m.ts": text})
+    assert {kind for kind, _, _ in uses(repo, "load")} == {"calls"}
+
+
 def test_a_method_named_like_a_type_is_no_type() -> None:
     text = """
         from __future__ import annotations
