@@ -49,13 +49,29 @@ def _written(
     if len(puts) <= MAX_WRITES:
         held = names.lookup(engine, index, number, of)
         shared = {each for each in held if _has_identity(each)}
+    is_foreign = not own and _is_foreign(index, of)
     found: Values = {}
     for each in puts:
         where = each.origin.scope
         same = each.of == of and _binder(index, where, of) == own
+        if same and is_foreign and not _is_around(index, where, number):
+            continue
         if same or (shared and not shared.isdisjoint(names.lookup(engine, index, where, each.of))):
             add(found, names.of_origin(engine, index, each.origin))
     return capped(found)
+
+
+def _is_foreign(index: FileIndex, name: str) -> bool:
+    """Whether an object is made elsewhere: a global or imported one, which functions that replace a
+    member of it, such as tests, restore before they end."""
+    return all(each.how == "import" for each in index.names[0].get(name, ()))
+
+
+def _is_around(index: FileIndex, outer: int, inner: int) -> bool:
+    """Whether a scope is another one, or encloses it."""
+    while inner > outer:
+        inner = index.scopes[inner].parent
+    return inner == outer
 
 
 def _is_later(put: Put, number: int, line: int) -> bool:

@@ -125,3 +125,14 @@ def test_what_stands_before_a_write_to_a_local_object_does_not_see_it() -> None:
     }
     """
     assert called(text) == {"a", "c"}
+
+
+def test_a_function_replaces_a_member_of_a_global_for_itself_alone() -> None:
+    text = """
+    function g() { Date.now = a; Date.now(); each(() => Date.now()); }
+    function f() { Date.now(); }
+    """
+    found = calls({"m.js": FUNCTIONS + text})
+    assert found == {"g -> a"}
+    everywhere = FUNCTIONS + "Date.now = a; function f() { Date.now(); }"
+    assert calls({"m.js": everywhere}) == {"f -> a"}
