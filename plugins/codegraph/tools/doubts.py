@@ -178,6 +178,8 @@ async def _of_members(case: Case) -> list[str]:
     known = {each.name for each in owners}
     if any([await _has_other_bases(graph, owner, known) for owner in owners]):
         found.append("Its class has a base outside of the repository, which may use it.")
+    if any(each.test for each in await graph.in_file(entity.path)):
+        found.append("Its class stands among tests: what it stands in for may be asked for it.")
     return found + _of_kind(case, around)
 
 

@@ -31,17 +31,25 @@ class Flow:
         self.fixed: set[str] = set()
         self.narrowed: dict[str, str] = {}
         self.shared: set[str] = set()
+        self.defined: set[str] = set()
         self._count = count
 
     def inner(self, plain: bool) -> Flow:
         """The variables of a function or class within this one, none yet."""
         made = Flow(plain, self.names, self._count)
-        made.shared = set(self.shared)
+        made.shared = self.shared | self.defined
         return made
+
+    def define(self, name: str) -> None:
+        """A function or class of this name is defined here: from now on the name may be its own,
+        whatever other branches assign to it."""
+        self.defined.add(name)
+        self.assigned.add(name)
+        self.names.pop(name, None)
 
     def is_local(self, name: str) -> bool:
         """Whether a name certainly is a variable of this function, or of one around it."""
-        return name in self.names and name not in self.shared
+        return name in self.names and name not in self.shared and name not in self.defined
 
     def fresh(self, name: str) -> str:
         """A name for a new version."""

@@ -87,8 +87,7 @@ class Lowerer(Statements):
             self._function(inner, node, decorators, first)
 
     def _names(self, name: str) -> None:
-        self.flow.assigned.add(name)
-        self.flow.names.pop(name, None)
+        self.flow.define(name)
 
     def _head(self, first: int) -> list[Use]:
         """Take the uses since the one numbered ``first`` for the scope that is opened next."""

@@ -153,6 +153,16 @@ def test_a_call_with_type_arguments_that_is_awaited_is_no_value() -> None:
     assert {kind for kind, _, _ in uses(repo, "load")} == {"calls"}
 
 
+@pytest.mark.parametrize("order", ["def first", "value first"])
+def test_a_function_that_another_branch_replaces_by_a_value_is_used_where_it_is_passed(
+    order: str,
+) -> None:
+    branches = ["        def target(): ...\n", "        target = None\n"]
+    one, other = branches if order == "def first" else reversed(branches)
+    text = f"def g(key):\n    if key:\n{one}    else:\n{other}    return property(target)\n"
+    assert ("value", "m.py", 6) in uses(linked({"m.py": text}), "target")
+
+
 def test_a_method_named_like_a_type_is_no_type() -> None:
     text = """
         from __future__ import annotations

@@ -89,6 +89,11 @@ class Lonely:
 class TestIt:
     def teardown_method(self):
         print("x")
+
+
+class Double:
+    def reply(self):
+        return 1
 """,
     "conf.py": b"html_theme = 'x'\n\n\ndef ready(app):\n    return app\n",
     "pages.py": b"""
@@ -167,6 +172,7 @@ async def town(tmp_path: Path, codegraph_file: Path) -> AsyncIterator[World]:
         ("Handle.flush", "unsure"),
         ("test_nothing", "unsure"),
         ("teardown_method", "unsure"),
+        ("Double.reply", "unsure"),
         ("html_theme", "unsure"),
         ("ready", "unsure"),
         ("Page", "unsure"),
