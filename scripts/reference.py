@@ -22,6 +22,7 @@ import click
 from gateway.assembly import open_portal
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item
+from gateway.catalog.views import is_view
 from gateway.cli import main as porch
 from gateway.config import schema
 from gateway.config.portal import Environment, load_portal
@@ -92,7 +93,8 @@ def tiers(catalog: Catalog) -> str:
 
 def items_by_tier(catalog: Catalog) -> str:
     """A table of everything the shipped plugins offer, with its tier and what decided it."""
-    items = sorted(catalog.items(), key=lambda item: item.key)
+    ruled = (item for item in catalog.items() if not is_view(item))
+    items = sorted(ruled, key=lambda item: item.key)
     decisions = [(item, catalog.explain(item, ANONYMOUS).decision) for item in items]
     return rows(
         ("item", "tier", "decided by"),

@@ -27,7 +27,7 @@ from gateway.catalog.tier_rule import (
     may_use,
     within_limits,
 )
-from gateway.catalog.views import Views
+from gateway.catalog.views import Views, is_view
 from gateway.contract import Offer, SkillFile
 from gateway.contract.rows import RowKind
 from gateway.errors import NotFound
@@ -353,11 +353,15 @@ class Catalog:
     def decisions(self, rules: TierRules | None = None) -> list[tuple[str, Decision]]:
         """Every item's key, and what these rules decide for it, or those in force."""
         decided = self._decide(rules) if rules else self._decisions
-        return [(f"{self._decisions.keys[item.key]}", decided[item]) for item in self.items()]
+        return [(f"{self._decisions.keys[item.key]}", decided[item]) for item in self._ruled()]
 
     def keys(self) -> list[ItemKey]:
         """The key of every item, as ``tiers.yaml`` writes it."""
-        return list(self._decisions.keys.values())
+        return [self._decisions.keys[item.key] for item in self._ruled()]
+
+    def _ruled(self) -> list[Item]:
+        """What lines of ``tiers.yaml`` can name: a view is what its tool is."""
+        return [item for item in self.items() if not is_view(item)]
 
     def holds(self, kind: Kind, name: str) -> bool:
         """Whether a plugin has declared an item of that kind under that very name."""

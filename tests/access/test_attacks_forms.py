@@ -23,7 +23,7 @@ from tests.gateway.surfaces.pages.browser import NAVIGATES, Browser, forms
 NO_FORMS = {"/mcp", "/members/mcp", "/mcp/{plugin}", "/token", "/register", "/revoke"}
 """What takes POST from programs. None of it knows a cookie; see the tests below."""
 NO_FORMS |= {"/authorize", "/admin/tiers-diff", "/hooks/garden/weather"}
-NO_FORMS |= {"/signin/oidc/provider/logout"}
+NO_FORMS |= {"/signin/oidc/provider/logout", "/mcp/server-card"}
 
 
 def posted(routes: Any, above: str = "") -> Iterator[str]:
