@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -54,7 +55,11 @@ class PublicPortal(NamedTuple):
     @property
     def name(self) -> str:
         """Its name among all servers, after its domain: ``org.example.portal/porch``."""
-        return f"{'.'.join(reversed(self.host.split('.')))}/porch"
+        try:
+            ip_address(self.host)
+        except ValueError:
+            return f"{'.'.join(reversed(self.host.split('.')))}/porch"
+        return "localhost/porch"  # an address is no domain, and only a local portal has none
 
 
 def server_card(portal: PublicPortal) -> dict[str, Any]:

@@ -96,6 +96,8 @@ def test_a_registry_takes_what_the_portal_says() -> None:
     assert entry["remotes"] == [
         {"type": "streamable-http", "url": "https://portal.example.org/mcp"}
     ]
+    assert portal._replace(base="http://127.0.0.1:8321").name == "localhost/porch"
+    assert portal._replace(base="http://[::1]:8321").name == "localhost/porch"
     named = registry_entry(portal, "io.github.commons/portal")
     assert named["name"] == "io.github.commons/portal"
     assert len(registry_entry(portal._replace(title="x" * 300))["title"]) == 100
