@@ -42,7 +42,6 @@ class Ledger:
         sent: texts whose creation was sent and never answered.
         batches: batches that were taken.
         seconds: how long open searches took, by what was broken meanwhile; calm without.
-        patience_seconds: within which every queue must move.
     """
 
     tell: Callable[[str], None]
@@ -52,7 +51,6 @@ class Ledger:
     sent: set[str] = field(default_factory=set)
     batches: list[Batch] = field(default_factory=list)
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    patience_seconds: float = PATIENCE_SECONDS
 
     def broke(self, promise: str) -> None:
         """Write down a promise that was broken."""
@@ -85,7 +83,7 @@ class Ledger:
         now = time.monotonic()
         for batch in self.waiting():
             waited = now - max(batch.taken_at, healed_at)
-            if waited > self.patience_seconds:
+            if waited > PATIENCE_SECONDS:
                 batch.is_given_up = True
                 self.broke(f"the batch {batch.results} has not moved for {waited:.0f} s")
 

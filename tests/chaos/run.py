@@ -40,7 +40,6 @@ def chaos(
     only: str = "",
     *,
     pause_seconds: float = 0.1,
-    patience_seconds: float = PATIENCE_SECONDS,
 ) -> Ledger:
     """Let faults and load go on beside each other, and see what was kept.
 
@@ -52,9 +51,8 @@ def chaos(
         tell: takes a line about each fault.
         only: what the names of the faults hold; all of them by default.
         pause_seconds: how long a client waits on average between two requests.
-        patience_seconds: within which every queue must move.
     """
-    ledger, began = Ledger(tell, patience_seconds=patience_seconds), datetime.now(UTC)
+    ledger, began = Ledger(tell), datetime.now(UTC)
     with (
         tempfile.TemporaryDirectory() as root,
         world(Path(root) / _made(root), postgres_url, redis_url) as all_of_it,
@@ -91,7 +89,7 @@ async def _endured(
             await asyncio.sleep(chance.uniform(*CALM_SECONDS))
             ledger.watch_queues(healed_at)
         healed_at = time.monotonic()
-        while any(ledger.waiting()) and time.monotonic() < healed_at + 2 * ledger.patience_seconds:
+        while any(ledger.waiting()) and time.monotonic() < healed_at + 2 * PATIENCE_SECONDS:
             await asyncio.sleep(1)
             ledger.watch_queues(healed_at)
 
