@@ -129,8 +129,9 @@ class Calls:
             result, shown = tool_result(value, request.era), {} if redactions else given
             try:
                 drawn = drawing.draw(view, shown, value)
-            except Exception:  # the answer is good without its picture
-                log.exception("view_not_drawn", view=view.key)
+            except Exception as error:  # the answer is good without its picture
+                # By its kind alone: what a template says of an error may quote the answer.
+                log.warning("view_not_drawn", view=view.key, reason=type(error).__name__)
                 return result
             return with_drawing(result, drawn, drawing.address(view, shown))
 

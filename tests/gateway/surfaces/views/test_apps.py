@@ -109,13 +109,15 @@ async def test_a_secret_in_an_argument_is_not_drawn(portal: TestPortal) -> None:
 
 
 async def test_an_answer_whose_picture_fails_is_there_without_it(
-    portal: TestPortal, monkeypatch: pytest.MonkeyPatch
+    portal: TestPortal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(*given: Any) -> str:
-        raise RuntimeError("no paint")
+    def fail(self: Any, view: Any, arguments: Any, value: Any) -> str:
+        raise RuntimeError(f"no paint for {value.name}")
 
     monkeypatch.setattr("gateway.surfaces.views.drawing.Drawing.draw", fail)
     result = await showing(portal).call("show_thing", {"name": "chair"})
     assert not result.get("isError")
     assert result["structuredContent"]["name"] == "chair"
     assert DRAWING_META_KEY not in result.get("_meta", {})
+    said = capsys.readouterr()
+    assert "chair" not in said.out + said.err
