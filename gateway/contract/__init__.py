@@ -12,6 +12,7 @@ from auth import ANONYMOUS, Caller, Tier
 from auth.tokens.assertions import Assertion
 from gateway.contract.answer_size import Listing, Page, Piece, piece
 from gateway.contract.apis import Allowance, Api, Refusal
+from gateway.contract.approvals import Backlog, Backlogs, PendingRequest, PendingRequests
 from gateway.contract.backend_errors import is_outage
 from gateway.contract.caller_lists import ListedResource, PromptFamily, ResourceLister
 from gateway.contract.config_types import ConfigPath, Duration, SafeUrl, SecretRef
@@ -25,7 +26,10 @@ from gateway.contract.connections import (
 from gateway.contract.directories import follow, follow_each, rebuildable
 from gateway.contract.exchange import Exchange
 from gateway.contract.failures import ToolFailed
+from gateway.contract.graphs import Graph, GraphEdge, GraphNode
+from gateway.contract.jobs import JobRun, Jobs, JobStatus, ToolTask
 from gateway.contract.missing_items import Absent
+from gateway.contract.models import Generated, ModelFailed, ModelFailure, Models, Provenance, Role
 from gateway.contract.offers import (
     Completer,
     Health,
@@ -38,7 +42,7 @@ from gateway.contract.offers import (
     UpstreamCredential,
     Webhook,
 )
-from gateway.contract.people import Fellow, People
+from gateway.contract.people import Attribution, Fellow, People
 from gateway.contract.personal_data import PersonalData, PersonalFile
 from gateway.contract.plugin import (
     CONTRACT_VERSION,
@@ -66,9 +70,6 @@ from gateway.contract.services import (
     Database,
     Embedder,
     Hit,
-    JobRun,
-    Jobs,
-    JobStatus,
     ObjectInfo,
     Objects,
     Point,
@@ -81,7 +82,8 @@ from gateway.contract.skills import Skill, SkillFile
 from gateway.contract.streams import Stream, StreamEvent
 from gateway.contract.suggestions import near
 from gateway.contract.vault import NotOpened, Vault
-from gateway.contract.views import APP_MEDIA_TYPE, View
+from gateway.contract.views import APP_MEDIA_TYPE, View, Write
+from gateway.contract.work import Work, WorkAnswer, Works, WorkSource, WorkState
 from gateway.scrubbing.contents import ContentScrub
 from gateway.scrubbing.scrubber import Redaction
 
@@ -94,6 +96,9 @@ __all__ = [
     "Allowance",
     "Api",
     "Assertion",
+    "Attribution",
+    "Backlog",
+    "Backlogs",
     "BriefResult",
     "Cache",
     "Caller",
@@ -117,6 +122,10 @@ __all__ = [
     "Exchange",
     "Fellow",
     "Finding",
+    "Generated",
+    "Graph",
+    "GraphEdge",
+    "GraphNode",
     "Health",
     "Hit",
     "Hooks",
@@ -127,12 +136,17 @@ __all__ = [
     "Jobs",
     "ListedResource",
     "Listing",
+    "ModelFailed",
+    "ModelFailure",
+    "Models",
     "NotOpened",
     "ObjectInfo",
     "Objects",
     "Offer",
     "Origin",
     "Page",
+    "PendingRequest",
+    "PendingRequests",
     "People",
     "PersonalData",
     "PersonalFile",
@@ -143,6 +157,7 @@ __all__ = [
     "Point",
     "Prompt",
     "PromptFamily",
+    "Provenance",
     "Redaction",
     "Refusal",
     "Relayed",
@@ -151,6 +166,7 @@ __all__ = [
     "Resource",
     "ResourceLister",
     "ResourceTemplate",
+    "Role",
     "Route",
     "RowKind",
     "Rows",
@@ -165,6 +181,7 @@ __all__ = [
     "Tool",
     "ToolFailed",
     "ToolResult",
+    "ToolTask",
     "Unruled",
     "UpstreamCredential",
     "Vault",
@@ -172,6 +189,12 @@ __all__ = [
     "Vectors",
     "View",
     "Webhook",
+    "Work",
+    "WorkAnswer",
+    "WorkSource",
+    "WorkState",
+    "Works",
+    "Write",
     "follow",
     "follow_each",
     "hookimpl",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from auth import Caller
 from auth.tokens.assertions import Assertion
 from gateway.contract.missing_items import Absent
 
@@ -27,6 +28,14 @@ class Exchange(Protocol):
 
         It is its session (2025-11-25 and older), or else the person who calls; empty where nothing
         tells clients apart.
+        """
+        ...
+
+    @property
+    def client_name(self) -> str:
+        """What the client calls itself, cut to 40 characters: a claim, and empty where it is none.
+
+        For what is kept of who did something; nothing is decided by it.
         """
         ...
 
@@ -72,7 +81,13 @@ class Exchange(Protocol):
         """
         ...
 
-    def allows(self, tool: str) -> bool:
+    @property
+    def base(self) -> str:
+        """The portal's address as the caller sees it, without a slash at its end; "" outside of
+        any call. For links to the portal's pages in what is told to people."""
+        ...
+
+    def allows(self, tool: str, caller: Caller | None = None) -> bool:
         """Whether the caller of this call may use another tool of the same plugin.
 
         It is what ``tiers.yaml`` and the credential's limits say. False for a tool that the
@@ -80,6 +95,8 @@ class Exchange(Protocol):
 
         Args:
             tool: the tool's name as the plugin declares it, whatever the portal calls it.
+            caller: somebody else whom it is asked about (``People.caller``); False for a plugin
+                in a process of its own, which is told of this call's caller alone.
         """
         ...
 

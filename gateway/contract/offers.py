@@ -16,16 +16,18 @@ from auth import Caller, Tier
 from gateway.contract import signatures
 from gateway.contract.answer_size import Page
 from gateway.contract.apis import Api
+from gateway.contract.approvals import Backlogs, PendingRequests
 from gateway.contract.caller_lists import PromptFamily, ResourceLister
 from gateway.contract.connections import Connections
+from gateway.contract.jobs import JobRun, ToolTask
 from gateway.contract.missing_items import Absent
 from gateway.contract.personal_data import PersonalData
 from gateway.contract.relayed import Origin, Relayed
 from gateway.contract.routes import Route
 from gateway.contract.rows import RowKind
-from gateway.contract.services import JobRun
 from gateway.contract.skills import Skill
 from gateway.contract.views import View
+from gateway.contract.work import Work
 
 if TYPE_CHECKING:
     from mcp_types import Icon, ToolAnnotations
@@ -62,6 +64,9 @@ class Tool:
             such as ``attachments.base64``. ``cursor`` is always one.
         page: how its results are shown in pages, where ``run`` returns a ``Listing`` of them; the
             gateway then adds the argument ``cursor``, and the output schema is the page's.
+        approve: whose yes each run waits for where ``tiers.yaml`` does not say otherwise: the
+            ``caller``'s own person's, for what writes where others see it. None for nobody's.
+        task: the job by which it works for clients that follow tasks, or None where it has none.
     """
 
     name: str
@@ -81,6 +86,8 @@ class Tool:
     opaque: tuple[str, ...] = ()
     calls_at_once: int | None = None
     origin: Origin | None = None
+    task: ToolTask | None = None
+    approve: Literal["caller"] | None = None
 
     @classmethod
     def of(cls, function: Callable[..., Awaitable[Any]], **overrides: Any) -> Tool:
@@ -303,6 +310,10 @@ class Offer:
             is asked while somebody waits, for two seconds at most. The gateway itself knows why
             an item of this offer is not shown.
         views: pictures of what its tools return.
+        pending: requests of its own that wait for a person, or None where it has none.
+        backlog: ``await backlog(caller)`` counts what waits in it for people, beside ``pending``;
+            asked when an admin looks at the overview. None where nothing does.
+        work: kinds of work that members' agents may do (``Host.work``).
         follow: ``follow(uris)`` is told which of the plugin's resources clients of this process
             follow, whenever that changes: their URIs, and for each the URI (or the origin's key)
             of the resource or template that it is of. It returns at once. For what has to ask
@@ -330,3 +341,6 @@ class Offer:
     absent: Callable[[Caller], Awaitable[Sequence[Absent]]] | None = None
     follow: Callable[[Mapping[str, str]], None] | None = None
     views: Sequence[View] = ()
+    pending: PendingRequests | None = None
+    backlog: Backlogs | None = None
+    work: Sequence[Work] = ()

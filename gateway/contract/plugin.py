@@ -12,6 +12,8 @@ import pluggy
 from pydantic import BaseModel, ConfigDict
 
 from gateway.contract.exchange import Exchange
+from gateway.contract.jobs import Jobs
+from gateway.contract.models import NO_MODELS, Models
 from gateway.contract.offers import (
     Offer,
 )
@@ -21,12 +23,12 @@ from gateway.contract.services import (
     Cache,
     Database,
     Embedder,
-    Jobs,
     Objects,
     Reranker,
     Vectors,
 )
 from gateway.contract.vault import Vault
+from gateway.contract.work import NoWorks, Works
 from gateway.scrubbing.contents import ContentScrub
 
 if TYPE_CHECKING:
@@ -74,8 +76,9 @@ class Host:
         reranker: a cross-encoder, or None where none is configured.
         log: a structured logger that carries the plugin's name.
         changed: tells clients and other plugins of a :class:`Change`; returns at once.
-        reoffer: replaces the plugin's tools, prompts and their families, resources, templates and
-            skills with another offer's, and tells clients; routes, webhooks, jobs, health stay.
+        reoffer: replaces the plugin's tools, prompts and their families, resources, templates,
+            skills and views with another offer's, and tells clients; routes, webhooks, jobs and
+            health stay.
         secret: reads a secret that a setting names (``env:NAME``, ``file:PATH``); raises
             ``ValueError`` where it is missing.
         exchange: the call running now; a silent one where there is none.
@@ -85,6 +88,8 @@ class Host:
         rows: which tier a row asks for; ask it at every read.
         scrub: takes secrets out of what the plugin reads in; it is used before anything is kept.
         vault: encrypts what is kept and nobody may read, such as tokens of people.
+        models: language models; most portals have none (``models.available``).
+        work: publishes work for members' agents, of the kinds that ``Offer.work`` declares.
     """
 
     plugin: str
@@ -108,6 +113,8 @@ class Host:
     rows: Rows = field(default_factory=Unruled)
     scrub: ContentScrub = field(default_factory=ContentScrub)
     vault: Vault = field(default_factory=Vault)
+    models: Models = NO_MODELS
+    work: Works = field(default_factory=NoWorks)
 
 
 async def _nobody_runs(method: str, path: str, body: Mapping[str, Any] | None = None) -> None:

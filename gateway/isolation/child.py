@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateway.contract import Change, Host, Offer
+from gateway.contract.models import NO_MODELS
 from gateway.errors import ConfigError
 from gateway.isolation.child_calls import Calls
 from gateway.isolation.child_services import ChildPeople, NoJobs, NotIsolated, NoVectors
@@ -112,7 +113,9 @@ class Child:
         here: dict[str, Any] = {"jobs": NoJobs()}
         if config.services.vectors == _EMBEDDED:
             here["vectors"] = NoVectors()
-        return replace(made, people=people, local=config.is_local, scrub=scrub, **here)
+        return replace(
+            made, people=people, models=NO_MODELS, local=config.is_local, scrub=scrub, **here
+        )
 
     def _changed(self, change: Change) -> None:
         self._send("changed", change.kind, change.uri)

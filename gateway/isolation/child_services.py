@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 
 from pydantic_core import to_jsonable_python
 
-from gateway.contract import Absent, Assertion, Caller, CollectionSpec, Fellow
+from auth import Tier
+from gateway.contract import Absent, Assertion, Attribution, Caller, CollectionSpec, Fellow
 from gateway.pipeline.exchange import current_exchange
 
 
@@ -44,8 +45,8 @@ class CallContext:
     """What the portal says of a call along with it.
 
     Attributes:
-        request_id: as ``Exchange.request_id``, like ``capabilities``, ``can_ask``,
-            ``log_level``, ``input_responses``, ``request_state`` and ``credential``.
+        request_id: as ``Exchange.request_id``, like ``capabilities``, ``client_name``, ``can_ask``,
+            ``log_level``, ``input_responses``, ``request_state``, ``credential`` and ``base``.
         tools: the plugin's tools that the caller may use.
         groups: the groups that there are (``People.groups``).
         meta: as ``Exchange.meta``.
@@ -53,6 +54,7 @@ class CallContext:
 
     request_id: str = ""
     capabilities: Mapping[str, Any] | None = None
+    client_name: str = ""
     can_ask: bool = False
     log_level: str | None = None
     input_responses: Mapping[str, Any] | None = None
@@ -62,6 +64,7 @@ class CallContext:
     groups: frozenset[str] = frozenset()
     meta: Mapping[str, Any] | None = None
     client: str = ""
+    base: str = ""
 
 
 class ChildExchange:
@@ -84,7 +87,9 @@ class ChildExchange:
         self.number = number
         self.request_id = context.request_id
         self.client = context.client
+        self.base = context.base
         self.client_capabilities: Mapping[str, Any] = context.capabilities or {}
+        self.client_name = context.client_name
         self.can_ask = context.can_ask
         self.log_level = context.log_level
         self.input_responses = context.input_responses
@@ -95,9 +100,9 @@ class ChildExchange:
         self._send = send
         self._ask = ask
 
-    def allows(self, tool: str) -> bool:
-        """As ``Exchange.allows``."""
-        return tool in self._tools
+    def allows(self, tool: str, caller: Caller | None = None) -> bool:
+        """As ``Exchange.allows``; of others than the caller nothing is known here."""
+        return caller is None and tool in self._tools
 
     async def missing(self, name: str | None = None) -> Sequence[Absent]:
         """As ``Exchange.missing``."""
@@ -158,6 +163,19 @@ class ChildPeople:
         """As ``People.names``."""
         names: Mapping[str, str] = await self._ask("names", 0, list(ids))
         return names
+
+    async def attribution(self, person: str) -> Attribution | None:
+        """As the portal calls them; no address crosses."""
+        name = (await self.names([person])).get(person)
+        return None if name is None else Attribution(name)
+
+    async def caller(self, person: str) -> Caller | None:
+        """As ``People.caller``, while a call is running."""
+        exchange = current_exchange()
+        if not isinstance(exchange, ChildExchange):
+            return None
+        found = await self._ask("caller", exchange.number, person)
+        return None if found is None else Caller(**{**found, "tier": Tier(found["tier"])})
 
     async def fellows(self, caller: Caller, name: str) -> Sequence[Fellow]:
         """As ``People.fellows``, of the caller of the call that is running."""

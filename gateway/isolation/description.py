@@ -18,6 +18,9 @@ _NOT_ISOLATED = {
     "apis": "declares an API",
     "webhooks": "declares webhooks",
     "connections": "connects people to accounts elsewhere",
+    "pending": "has people decide requests of its own",
+    "backlog": "counts what waits in it",
+    "work": "has work for agents",
     "rows": "declares rows for tiers.yaml",
     "follow": "hears who follows its resources",
 }
@@ -93,6 +96,7 @@ def _tool(tool: Tool) -> dict[str, Any]:
         "page": None if page is None else [page.size, page.full_below, page.bytes],
         "opaque": list(tool.opaque),
         "calls_at_once": tool.calls_at_once,
+        "approve": tool.approve,
     }
 
 

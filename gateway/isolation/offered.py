@@ -110,6 +110,7 @@ def _tool(told: Mapping[str, Any], call: Call) -> Tool:
         page=None if page is None else Page(page[0], _brief, None, None, page[1], page[2]),
         opaque=tuple(told["opaque"]),
         calls_at_once=told["calls_at_once"],
+        approve=told["approve"],
     )
 
 

@@ -14,6 +14,9 @@ from gateway.isolation.child_services import CallContext
 from gateway.isolation.frames import Joined
 from gateway.toolkit.background import cancel
 
+_TOLD_OF_CALLERS = ("person", "tier", "groups", "admin", "name")
+"""What a process is told of somebody else than the caller."""
+
 
 class PluginRaised(Exception):
     """A plugin's function has raised in its process; the message is the error's."""
@@ -36,6 +39,7 @@ def context_of(host: Host, tools: Sequence[str]) -> CallContext:
     return CallContext(
         exchange.request_id,
         dict(exchange.client_capabilities),
+        exchange.client_name,
         exchange.can_ask,
         exchange.log_level,
         exchange.input_responses,
@@ -45,6 +49,7 @@ def context_of(host: Host, tools: Sequence[str]) -> CallContext:
         groups,
         dict(exchange.meta),
         exchange.client,
+        exchange.base,
     )
 
 
@@ -141,7 +146,7 @@ class RemoteCall:
             await self._exchange.progress(*held)
         elif kind == "log":
             await self._exchange.log(*held)
-        elif kind in ("ask", "assertion", "call", "fellows", "missing"):
+        elif kind in ("ask", "assertion", "call", "caller", "fellows", "missing"):
             task = asyncio.create_task(self._relay_answer(kind, *held))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
@@ -158,7 +163,7 @@ class RemoteCall:
             elif kind == "missing":
                 answer = [asdict(each) for each in await self._exchange.missing(*asked)]
             else:
-                answer = await self._fellows(*asked)
+                answer = await self._of_people(kind, *asked)
         except ToolFailed as error:
             self.answer(number, None, failure(error))
         except Exception as error:
@@ -166,8 +171,11 @@ class RemoteCall:
         else:
             self.answer(number, answer, None)
 
-    async def _fellows(self, name: str) -> list[Any]:
+    async def _of_people(self, kind: str, about: str) -> Any:
+        if kind == "caller":
+            known = await self._host.people.caller(about)
+            return known and {name: getattr(known, name) for name in _TOLD_OF_CALLERS}
         if self._caller is None:
             return []
-        found = await self._host.people.fellows(self._caller, name)
+        found = await self._host.people.fellows(self._caller, about)
         return [(each.id, each.name, each.groups) for each in found]

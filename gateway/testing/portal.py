@@ -20,6 +20,7 @@ from auth import Account, StaticTokens, Tier
 from auth.stores import Person
 from gateway.app import PortalApp
 from gateway.cli.mcp_client import McpClient
+from gateway.config.plans_file import PLANS_FILE
 from gateway.config.portal import PORTAL_FILE, TIERS_FILE, load_portal
 from gateway.open_portal import OpenPortal
 from gateway.testing.migrations import replayed_migrations
@@ -291,6 +292,7 @@ async def open_test_portal(
     *modules: Any,
     config: Mapping[str, Any] | None = None,
     tiers: str | Mapping[str, Any] | None = None,
+    plans: str | None = None,
     data_dir: Path | None = None,
     wait_ready: bool = True,
     schedules: bool = False,
@@ -305,6 +307,7 @@ async def open_test_portal(
         modules: the plugins' modules; none of them means the installed plugins.
         config: ``portal.yaml`` as a mapping, such as ``{"plugins": {"mine": {...}}}``.
         tiers: ``tiers.yaml`` as text or as a mapping; without it, what plugins suggest holds.
+        plans: ``plans.yaml`` as text; without it, models have no budget.
         data_dir: keeps the data after the block; by default it is thrown away.
         wait_ready: whether plugins should finish their first work before the block begins.
         schedules: whether jobs run by their schedules; those that are queued always run.
@@ -318,7 +321,7 @@ async def open_test_portal(
         kept = TemporaryDirectory(prefix="porch-test-", ignore_cleanup_errors=True)
         root = Path(stack.enter_context(kept))
         stack.enter_context(replayed_migrations())
-        portal = load_portal(_write_config(root / "config", config, tiers))
+        portal = load_portal(_write_config(root / "config", config, tiers, plans))
         app = PortalApp(
             portal,
             data_dir or root / "data",
@@ -334,7 +337,10 @@ async def open_test_portal(
 
 
 def _write_config(
-    directory: Path, config: Mapping[str, Any] | None, tiers: str | Mapping[str, Any] | None
+    directory: Path,
+    config: Mapping[str, Any] | None,
+    tiers: str | Mapping[str, Any] | None,
+    plans: str | None = None,
 ) -> Path:
     directory.mkdir()
     written = dict(config or {})
@@ -344,4 +350,6 @@ def _write_config(
     if tiers is not None:
         text = tiers if isinstance(tiers, str) else yaml.safe_dump(dict(tiers))
         (directory / TIERS_FILE).write_text(text, "utf-8")
+    if plans is not None:
+        (directory / PLANS_FILE).write_text(plans, "utf-8")
     return directory

@@ -33,10 +33,12 @@ from gateway.surfaces.mcp.dynamic_lists import Lister, id_of, lister_of
 from gateway.testing.own_space import OwnSpaceContract
 from gateway.testing.personal import PersonalContract
 from gateway.testing.portal import TestPortal, open_test_portal
+from gateway.testing.tasks import TaskContract
 from gateway.testing.views import ViewContract, shown_apps
+from gateway.testing.work import WorkContract
 
 
-class PluginContract(PersonalContract, OwnSpaceContract, ViewContract):
+class PluginContract(PersonalContract, OwnSpaceContract, TaskContract, ViewContract, WorkContract):
     """Checks a plugin against the contract. Subclass it in a test module of yours::
 
         class TestContract(PluginContract):
@@ -50,6 +52,7 @@ class PluginContract(PersonalContract, OwnSpaceContract, ViewContract):
         config: the plugin's section of ``portal.yaml``.
         calls: arguments with which each tool named must succeed.
         leaves: calls by which someone leaves something of their own behind.
+        agents: who answers the items of each kind of work that ``seed`` has published.
     """
 
     plugin: Any

@@ -30,6 +30,7 @@ date: 2026-01-02
 
 {title} is a page of the contract suite's small knowledge base.
 """
+DRAFT = {"title": "How to weed", "contentType": "pattern", "body": "By hand. See [[Garden]]."}
 KNOWLEDGE_CALLS: Mapping[str, Any] = {
     "search_knowledge": [{"query": "small knowledge base"}, {"query": "Garden", "filters": {}}],
     "define_term": [{"term": "garden"}, {"term": "nothing like it"}],
@@ -84,8 +85,13 @@ class TestCodegraph(PluginContract):
         "get_callers": [{"name": "dig"}],
         "get_callees": [{"name": "pour"}],
         "get_imports": [{"file": "water.py"}],
-        "analyze_impact": [{"name": "dig"}],
+        "analyze_impact": [{"name": "dig"}, {"name": "dig", "business": True}],
+        "get_business_context": [{"name": "pour"}],
+        "search_by_purpose": [{"query": "water the beds"}, {"type": "UTILITY"}],
+        "get_blueprint": [{}],
         "get_project_stats": [{}],
+        "get_health_report": [{}],
+        "refresh_index": [{}],
         "sync_local_diff": [{"diff": "", "branch": "main", "baseSha": "0" * 40}],
     }
     leaves = (("sync_local_diff", {"diff": NEW_FILE, "branch": "main", "baseSha": "0" * 40}),)
@@ -99,11 +105,11 @@ class TestKnowledge(PluginContract):
     plugin = knowledge
     tables = ("memory_",)
     calls = KNOWLEDGE_CALLS
-    leaves = (("remember", {"content": "The shed is locked."}),)
+    leaves = (("remember", {"content": "The shed is locked."}), ("preview_draft", DRAFT))
 
     @pytest.fixture(autouse=True)
     def _with_content(self, notes: Path) -> None:
-        self.config = {"sources": [{"directory": str(notes)}]}
+        self.config = {"sources": [{"directory": str(notes), "drafts": True}]}
 
     async def seed(self, portal: TestPortal) -> None:
         ids = []
@@ -111,6 +117,8 @@ class TestKnowledge(PluginContract):
             kept = await portal.call("remember", {"content": content})
             assert not kept.is_error, kept.text
             ids.append({"id": kept.structured["id"]})
+        draft = await portal.call("preview_draft", {**DRAFT, "title": "How to mow"})
+        assert not draft.is_error, draft.text
         self.calls = {
             **KNOWLEDGE_CALLS,
             "remember": [{"content": "Beans climb.", "layer": "working", "tags": ["beans"]}],
@@ -120,6 +128,9 @@ class TestKnowledge(PluginContract):
             "get_memory": [ids[0]],
             "list_memory": [{}, {"mine": True}],
             "forget": [ids[1]],
+            "preview_draft": [DRAFT, {**DRAFT, "frontmatter": "date: never"}],
+            "get_draft": [{"draft": draft.structured["draft"]["id"]}],
+            "list_drafts": [{}, {"mine": True}],
         }
 
 
@@ -173,6 +184,8 @@ class TestWorkflows(PluginContract):
         "get_by_folder": [{}, {"folder_key": "cards"}],
         "add_to_library": [{"id": "code-review"}],
         "remove_from_library": [{"id": "code-review"}],
+        "duplicate_workflow": [{"workflow_id": "code-review"}],
+        "list_bin": [{}],
         "list_runs": [{}, {"state": "all"}],
     }
     leaves = (
