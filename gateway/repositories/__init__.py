@@ -1,4 +1,4 @@
-"""Reads repositories: a directory, a branch of a Git checkout, or GitHub.
+"""Reads repositories, and writes to them: a directory, a branch of a Git checkout, or GitHub.
 
 Every plugin may import this package's own names, beside :mod:`gateway.contract`; what lies in its
 modules is nobody else's. The settings (:class:`Github`, :data:`RepositoryName`, :data:`BranchName`,
@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gateway.repositories.branches import Branches, Signature
 from gateway.repositories.dates import Checkout
 from gateway.repositories.deliveries import Deliveries, Push, PushedCommit, pushed
 from gateway.repositories.errors import Advice, Place, SourceFailed, TooLarge
+from gateway.repositories.file_history import FileHistory, FileVersion, local_history
+from gateway.repositories.git import GitFailed
 from gateway.repositories.github_access import OpenGithub, ReadSecret, open_github
 from gateway.repositories.local import LocalRepository
+from gateway.repositories.local_writes import remove_file, write_file
 from gateway.repositories.paths import checked as checked_path
 from gateway.repositories.paths import is_below
 from gateway.repositories.paths import joined as joined_path
@@ -29,6 +33,12 @@ from gateway.repositories.protocol import (
     Snapshot,
     Tree,
     TreeFile,
+)
+from gateway.repositories.pull_requests import (
+    PullRequest,
+    PullRequests,
+    Remark,
+    wants_changes,
 )
 from gateway.repositories.retry import Retry
 from gateway.repositories.scrubbed import ScrubbedRepository
@@ -48,13 +58,17 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "BranchName",
+    "Branches",
     "Changed",
     "Checkout",
     "Comparison",
     "Deliveries",
     "Entry",
     "File",
+    "FileHistory",
+    "FileVersion",
     "FolderPath",
+    "GitFailed",
     "Github",
     "GithubApp",
     "GithubRepository",
@@ -64,14 +78,18 @@ __all__ = [
     "NotModified",
     "OpenGithub",
     "Place",
+    "PullRequest",
+    "PullRequests",
     "Push",
     "PushedCommit",
     "ReadSecret",
+    "Remark",
     "Repository",
     "RepositoryAround",
     "RepositoryName",
     "Retry",
     "ScrubbedRepository",
+    "Signature",
     "Snapshot",
     "SourceFailed",
     "TooLarge",
@@ -81,8 +99,12 @@ __all__ = [
     "is_below",
     "is_plain",
     "joined_path",
+    "local_history",
     "open_github",
     "pushed",
+    "remove_file",
+    "wants_changes",
+    "write_file",
 ]
 
 

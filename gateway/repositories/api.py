@@ -13,7 +13,9 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json, to_json
 
 from gateway.repositories.errors import ADVICE, Advice, Place, SourceFailed, code_of, when
 
@@ -63,6 +65,8 @@ class Asking:
         whose: whose it is: ``nobody``, ``operator`` or ``caller``.
         advice: what the portal's admin can change.
         sought: what is not there where GitHub finds nothing, and no path is asked for.
+        needs: the permission that the request takes, as GitHub calls it, such as
+            ``Contents: read and write``; "" for what is only read.
     """
 
     place: Place
@@ -70,6 +74,7 @@ class Asking:
     whose: str = "nobody"
     advice: Advice = ADVICE
     sought: str = "branch"
+    needs: str = ""
 
 
 class Api:
@@ -114,9 +119,26 @@ class Api:
 
     async def post(self, path: str, asking: Asking, largest: int) -> Answer:
         """Send a request without a body; like :meth:`get`."""
+        return await self.send("POST", path, asking, largest)
+
+    async def send(
+        self, method: str, path: str, asking: Asking, largest: int, value: Any = None
+    ) -> Answer:
+        """Send a request that may change something; like :meth:`get`.
+
+        Args:
+            method: the HTTP method.
+            path: below the API's address, with its parts quoted.
+            asking: who asks for what.
+            largest: bytes of an answer that is read.
+            value: JSON values to send along, or None.
+        """
+        content = None if value is None else to_json(value)
         try:
             async with asyncio.timeout(self._seconds):
-                async with self.opened("POST", path, asking, headers={"accept": JSON}) as response:
+                async with self.opened(
+                    method, path, asking, headers={"accept": JSON}, content=content
+                ) as response:
                     body = await _body(response, asking, largest)
         except TimeoutError:
             raise silent(asking, f"did not answer within {self._seconds:g} seconds") from None
@@ -131,6 +153,7 @@ class Api:
         *,
         headers: Mapping[str, str],
         elsewhere: bool = False,
+        content: bytes | None = None,
     ) -> AsyncGenerator[httpx.Response]:
         """Send a request, and hand over its answer once it is a success, or 304.
 
@@ -140,6 +163,7 @@ class Api:
             asking: who asks for what.
             headers: of the request, beside the credential.
             elsewhere: whether the answer may lie on another host, which gets no credential.
+            content: JSON to send along.
 
         Raises:
             SourceFailed: GitHub refuses, or cannot be reached.
@@ -151,9 +175,13 @@ class Api:
         try:
             for _ in range(_MAX_REDIRECTS + 1):
                 sent = {**_HEADERS, **headers}
+                if content is not None:
+                    sent["content-type"] = "application/json"
                 if asking.token is not None and (url.scheme, url.host, url.port) == home:
                     sent["authorization"] = f"Bearer {asking.token}"
-                async with self._client.stream(method, url, headers=sent) as response:
+                async with self._client.stream(
+                    method, url, headers=sent, content=content
+                ) as response:
                     if response.status_code not in _REDIRECTED:
                         if not (response.is_success or response.status_code == 304):
                             raise await _refusal(response, asking)
@@ -237,11 +265,23 @@ async def _refusal(response: httpx.Response, asking: Asking) -> SourceFailed:
         )
     return SourceFailed(
         code_of(status),
-        _explained(status, asking),
+        _explained(status, asking, response.headers.get(_ACCEPTED, "")),
         asking.place,
         status=status,
         transient=status >= 500 or status == 408,
+        said=_said(bytes(start)),
     )
+
+
+def _said(body: bytes) -> str:
+    """GitHub's own words for a refusal, to tell one from another; they are shown to nobody."""
+    try:
+        told = from_json(body)
+        errors = told.get("errors") or () if isinstance(told, dict) else ()
+        more = [each.get("message") if isinstance(each, dict) else each for each in errors]
+        return " ".join(str(each) for each in (told["message"], *more) if each)
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 def _limited(status: int, headers: Mapping[str, str], body: bytes) -> int | None:
@@ -289,9 +329,31 @@ _FORBIDDEN = {
 }
 
 
-def _explained(status: int, asking: Asking) -> str:
+_NOT_PERMITTED = (
+    "GitHub does not let the portal's own credential write to {repo}: it takes the repository "
+    "permission {needs}. For a GitHub App, its owner adds it under Permissions & events, and the "
+    "owner of {repo} accepts it at the App's installation; for a token, whoever made it adds it "
+    "to the token's repository permissions. The portal's admin must see to it."
+)
+_ACCEPTED = "x-accepted-github-permissions"
+_PERMISSION = re.compile(r"([a-z_]{1,40})=(read|write)")
+
+
+def _needed(accepted: str, otherwise: str) -> str:
+    """The permission that GitHub asks for, as its settings call it; what is known where it
+    does not say (``X-Accepted-GitHub-Permissions: contents=write``)."""
+    named = _PERMISSION.search(accepted)
+    if named is None:
+        return otherwise
+    what = named[1].replace("_", " ").capitalize()
+    return f"{what}: read and write" if named[2] == "write" else f"{what}: read"
+
+
+def _explained(status: int, asking: Asking, accepted: str = "") -> str:
     """What a refusal means for the one who asked, and who can do something about it."""
     place = asking.place
+    if status == 403 and asking.needs and asking.whose == "operator":
+        return _NOT_PERMITTED.format(repo=place.repo, needs=_needed(accepted, asking.needs))
     if status == 401:
         return _UNAUTHORIZED[asking.whose].format(advice=asking.advice.credential)
     if status == 403:

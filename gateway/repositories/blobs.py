@@ -15,7 +15,14 @@ def blob_sha(content: bytes) -> str:
     return _git_hash(len(content), content).hexdigest()
 
 
-def streamed(path: str, size: int, read: Callable[[int], bytes], largest: int) -> Entry:
+def streamed(
+    path: str,
+    size: int,
+    read: Callable[[int], bytes],
+    largest: int,
+    *,
+    executable: bool = False,
+) -> Entry:
     """The entry of a file that is read now, piece by piece.
 
     Args:
@@ -23,6 +30,7 @@ def streamed(path: str, size: int, read: Callable[[int], bytes], largest: int) -
         size: in bytes.
         read: gives at most so many of the next bytes.
         largest: bytes up to which the content is kept.
+        executable: whether its owner may run it.
 
     Raises:
         EOFError: there are fewer bytes than ``size``.
@@ -40,7 +48,7 @@ def streamed(path: str, size: int, read: Callable[[int], bytes], largest: int) -
         if size <= largest:
             kept.append(chunk)
     content = b"".join(kept) if size <= largest else None
-    return Entry(path, size, git.hexdigest(), digest.hexdigest(), content)
+    return Entry(path, size, git.hexdigest(), digest.hexdigest(), content, executable)
 
 
 def _git_hash(size: int, content: bytes = b"") -> hashlib._Hash:

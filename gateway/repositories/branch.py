@@ -11,7 +11,8 @@ from gateway.repositories.blobs import streamed
 from gateway.repositories.git import GitFailed, command, environment, run
 from gateway.repositories.protocol import Entry
 
-_FILE_MODES = {"100644", "100755"}
+_EXECUTABLE = "100755"
+_FILE_MODES = {"100644", _EXECUTABLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ def _read(blob: Blob, process: subprocess.Popen[bytes], largest: int) -> Entry:
     header = answers.readline().split()
     if len(header) != 3 or header[1] != b"blob":
         raise GitFailed("git does not find a file that its own tree names")
-    read_entry = streamed(blob.path, int(header[2]), answers.read, largest)
+    runs = blob.mode == _EXECUTABLE
+    read_entry = streamed(blob.path, int(header[2]), answers.read, largest, executable=runs)
     answers.read(1)
     return read_entry

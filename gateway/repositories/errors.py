@@ -55,6 +55,7 @@ class SourceFailed(ToolFailed):
         status: what GitHub answered, where it did.
         retry_after: seconds after which it is worth asking again, where GitHub said so.
         transient: whether the file may well be there: a copy that was read before still helps.
+        said: GitHub's own words, by which one refusal is told from another; no part of the error.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class SourceFailed(ToolFailed):
         status: int | None = None,
         retry_after: int | None = None,
         transient: bool = False,
+        said: str = "",
     ) -> None:
         details: dict[str, Any] = {
             "repo": place.repo,
@@ -76,6 +78,7 @@ class SourceFailed(ToolFailed):
         }
         super().__init__(code, message, {k: v for k, v in details.items() if v is not None})
         self.transient = transient
+        self.said = said
         self._code: Code = code
 
     @property

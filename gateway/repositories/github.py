@@ -8,19 +8,21 @@ import re
 import tempfile
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import IO, Any
 from urllib.parse import quote
 
 from pydantic_core import from_json
 
-from gateway.repositories import history, paths
+from gateway.repositories import history, paths, remote_history
 from gateway.repositories.api import JSON, RAW, Answer, Api, Asking, silent
 from gateway.repositories.app import Operator
 from gateway.repositories.batches import in_batches
 from gateway.repositories.blobs import blob_sha
 from gateway.repositories.errors import ADVICE, Advice, Place, SourceFailed, TooLarge
 from gateway.repositories.exclusions import LeavingOut
+from gateway.repositories.file_history import FileHistory, FileVersion
 from gateway.repositories.git import GitFailed
 from gateway.repositories.local import no_folder, too_large
 from gateway.repositories.protocol import (
@@ -37,6 +39,8 @@ from gateway.repositories.tarball import MAX_COMPRESSED_BYTES, BadTarball, Tarba
 
 TARBALL_TIMEOUT_SECONDS = 300.0
 """How long a whole repository may take."""
+MAX_CONCURRENT_READS = 8
+"""How many versions of a file are read at a time."""
 
 _MEBIBYTE = 1024 * 1024
 _MAX_INLINE_BYTES = _MEBIBYTE
@@ -190,6 +194,39 @@ class GithubRepository:
                 return await remote_dates(Origin(url, asking.token), commit)
             except GitFailed:
                 return None
+
+    async def file_history(self, path: str, at: str, most: int) -> FileHistory:
+        """The commits that touched a file, and what it said after each; a request for each.
+
+        Args:
+            path: the file's path at the commit.
+            at: the commit to begin with.
+            most: how many commits are looked at, at most.
+
+        Raises:
+            SourceFailed: GitHub refuses, or does not answer as it should.
+        """
+        paths.checked(path, "path")
+        async with self._asking(self.place(path, at), self._indexes_as, at=at) as asking:
+            listing = remote_history.touches(self._api, self._name, asking, path, at, most + 1)
+            found = [each async for each in listing]
+        turn = asyncio.Semaphore(MAX_CONCURRENT_READS)
+        read = [self._version(each, turn) for each in found[:most]]
+        versions = [each for each in await asyncio.gather(*read) if each is not None]
+        return FileHistory(versions, len(found) > most)
+
+    async def _version(self, version: FileVersion, turn: asyncio.Semaphore) -> FileVersion | None:
+        """A version with its content; None where its commit removed the file."""
+        try:
+            async with turn:
+                file = await self.read(version.path, at=version.commit)
+        except TooLarge:
+            return version
+        except SourceFailed as failure:
+            if failure.code == "NOT_FOUND":
+                return None
+            raise
+        return replace(version, content=file.content) if isinstance(file, File) else version
 
     def _as_operator(self, at: str | None = None) -> AbstractAsyncContextManager[Asking]:
         return self._asking(self.place(at=at), self._indexes_as, at=at)

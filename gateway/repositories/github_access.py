@@ -6,8 +6,12 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from gateway.repositories.branches import Branches
 from gateway.repositories.errors import ADVICE, Advice
+from gateway.repositories.pull_requests import PullRequests
+from gateway.repositories.retry import Retry
 from gateway.repositories.settings import Github
+from gateway.repositories.writing import WAITED_FOR, RepositoryWriting
 
 if TYPE_CHECKING:
     from gateway.repositories.api import Api
@@ -61,6 +65,22 @@ class OpenGithub:
             indexes_as=self._operator,
             advice=advice,
         )
+
+    def branches(self, name: str, retry: Retry = WAITED_FOR, advice: Advice = ADVICE) -> Branches:
+        """The branches of a repository, to be written with the operator's credential.
+
+        Args:
+            name: ``owner/repo``.
+            retry: how often GitHub is asked again.
+            advice: what errors tell the portal's admin to change.
+        """
+        return Branches(RepositoryWriting(self._api, name, self._operator, retry, advice))
+
+    def pull_requests(
+        self, name: str, retry: Retry = WAITED_FOR, advice: Advice = ADVICE
+    ) -> PullRequests:
+        """The pull requests of a repository; likewise."""
+        return PullRequests(RepositoryWriting(self._api, name, self._operator, retry, advice))
 
 
 @asynccontextmanager

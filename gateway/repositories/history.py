@@ -92,7 +92,7 @@ async def tree(api: Api, url: str, asking: Asking, commit: str) -> Tree:
 async def committed(api: Api, url: str, asking: Asking) -> datetime:
     """When a commit was made, by its committer's clock."""
     answer = await api.get(url, asking, MAX_COMMIT_BYTES)
-    return _read(TypeAdapter(_Commit), answer.body, asking).committer.date
+    return read_answer(TypeAdapter(_Commit), answer.body, asking).committer.date
 
 
 async def compare(api: Api, url: str, asking: Asking) -> Comparison:
@@ -102,7 +102,7 @@ async def compare(api: Api, url: str, asking: Asking) -> Comparison:
 
 
 def _tree(body: bytes, asking: Asking, commit: str) -> Tree:
-    found = _read(TypeAdapter(_Tree), body, asking)
+    found = read_answer(TypeAdapter(_Tree), body, asking)
     left_out = LeavingOut()
     files: list[TreeFile] = []
     for item in found.tree:
@@ -118,7 +118,7 @@ def _tree(body: bytes, asking: Asking, commit: str) -> Tree:
 
 
 def _comparison(body: bytes, asking: Asking) -> Comparison:
-    found = _read(TypeAdapter(_Comparison), body, asking)
+    found = read_answer(TypeAdapter(_Comparison), body, asking)
     left_out = LeavingOut()
     changed: list[Changed] = []
     for file in found.files or ():
@@ -150,7 +150,8 @@ def _changes(file: _File) -> list[Changed]:
             return [Changed(path, "modified", sha)]
 
 
-def _read(form: TypeAdapter[_Answer], body: bytes, asking: Asking) -> _Answer:
+def read_answer(form: TypeAdapter[_Answer], body: bytes, asking: Asking) -> _Answer:
+    """What GitHub answers, in its form; raises ``SourceFailed`` where it has another."""
     try:
         return form.validate_json(body)
     except ValidationError:

@@ -22,6 +22,7 @@ class Entry:
         sha: the id of its Git blob (SHA-1).
         digest: the SHA-256 of its bytes, in hexadecimal digits.
         content: its bytes, or None where it is larger than the largest file that is served.
+        executable: whether its owner may run it.
     """
 
     path: str
@@ -29,6 +30,7 @@ class Entry:
     sha: str
     digest: str
     content: bytes | None
+    executable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

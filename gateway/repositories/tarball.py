@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import stat
 import tarfile
 import zlib
 from collections.abc import Callable, Generator, Mapping
@@ -94,7 +95,8 @@ class Tarball:
         elif not member.isreg() or member.issparse():
             self._left_out(path, "it is a link, or no file")
         elif (file := archive.extractfile(member)) is not None:
-            yield streamed(path, member.size, file.read, self._largest)
+            runs = bool(member.mode & stat.S_IXUSR)
+            yield streamed(path, member.size, file.read, self._largest, executable=runs)
 
 
 class _Counted(io.RawIOBase):

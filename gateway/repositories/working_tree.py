@@ -86,7 +86,9 @@ def _entry(
 ) -> Entry | None:
     try:
         with os.fdopen(_opened(root, path), "rb") as file:
-            return streamed(path, os.fstat(file.fileno()).st_size, file.read, largest)
+            found = os.fstat(file.fileno())
+            runs = bool(found.st_mode & stat.S_IXUSR)
+            return streamed(path, found.st_size, file.read, largest, executable=runs)
     except Outside:
         left_out(path, "it is a link that leads out of the directory")
     except (OSError, EOFError) as error:

@@ -34,6 +34,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from tests.servers.github_history import History
+from tests.servers.github_writes import Writes
 from tests.servers.serving import bound, serving
 
 WITH_CONTENT = 1024 * 1024
@@ -51,6 +52,7 @@ class Repo:
         forbidden: tokens that see it and may not read it.
         history: the commits, where it is what they hold that is served; ``branches`` says nothing
             then.
+        writes: takes what is written, where it can be written to.
     """
 
     directory: Path
@@ -58,6 +60,7 @@ class Repo:
     tokens: set[str] | None = None
     forbidden: set[str] = field(default_factory=set)
     history: History | None = None
+    writes: Writes | None = None
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ class GithubContents:
         routes = [
             Route("/app/installations/{id:int}/access_tokens", self._app_token, methods=["POST"]),
             Route("/codeload/{rest:path}", self._codeload),
-            Route("/{rest:path}", self._api),
+            Route("/{rest:path}", self._api, methods=["GET", "POST", "PATCH", "DELETE"]),
         ]
         app = self._seen(Starlette(routes=routes))
         self.url = self._stack.enter_context(serving(app, bound()))
@@ -197,7 +200,8 @@ class GithubContents:
             path = "/".join(("repositories", there, what, *parts))
             return RedirectResponse(f"{self.url}/{path}{query}", 301)
         path = "/".join(map(unquote, parts))
-        return await asyncio.to_thread(self._repository, request, name, what, path)
+        body = await request.body()
+        return await asyncio.to_thread(self._repository, request, name, what, path, body)
 
     async def _accompanied(self) -> None:
         end = time.monotonic() + 60
@@ -221,13 +225,19 @@ class GithubContents:
             return RedirectResponse(f"{self.elsewhere}{request.url.path}", 302)
         return None
 
-    def _repository(self, request: Request, name: str, what: str, path: str) -> Response:
+    def _repository(
+        self, request: Request, name: str, what: str, path: str, body: bytes
+    ) -> Response:
         repo = next((repo for key, repo in self.repos.items() if key.lower() == name.lower()), None)
         token = _token(request)
         if repo is None or (repo.tokens is not None and token not in repo.tokens | repo.forbidden):
             return _said(404, "Not Found")
         if token in repo.forbidden:
             return _said(403, "Resource not accessible by personal access token")
+        if repo.writes is not None:
+            done = repo.writes.answer(request.method, what, path, request.url.query, body)
+            if done is not None:
+                return JSONResponse(done[1], done[0], dict(done[2]))
         ref = request.query_params.get("ref", "main") if what == "contents" else path
         if repo.history is not None:
             return self._recorded(request, repo.history, name, what, path, ref)
@@ -251,6 +261,8 @@ class GithubContents:
             base, _, head = (history.resolve(each) or "" for each in path.partition("..."))
             compared = history.compare(base, head) if base and head else None
             return JSONResponse(compared) if compared else _said(404, "Not Found")
+        if what == "commits" and not path:
+            return JSONResponse(history.touching(dict(request.query_params)))
         kind, _, ref = ref.partition("/") if what == "git" else (what, "", ref)
         commit = history.resolve(ref)
         if commit is None:
@@ -259,7 +271,8 @@ class GithubContents:
         if what == "commits":
             media = "application/vnd.github.sha"
             asked = request.headers.get("accept") == media
-            return Response(commit, media_type=media) if asked else JSONResponse({"sha": commit})
+            whole = {} if asked else history.whole(commit)
+            return Response(commit, media_type=media) if asked else JSONResponse(whole)
         if what == "git":
             told = history.tree(commit) if kind == "trees" else history.described(commit)
             return JSONResponse(told)

@@ -98,7 +98,32 @@ class History:
 
     def described(self, commit: str) -> dict[str, Any]:
         """``GET /repos/{repo}/git/commits/{commit}``."""
-        return {"sha": commit, "committer": {"date": self.git("log", "-1", "--format=%cI", commit)}}
+        date, tree = self.git("log", "-1", "--format=%cI %T", commit).split()
+        return {"sha": commit, "committer": {"date": date}, "tree": {"sha": tree}}
+
+    def touching(self, query: Mapping[str, str]) -> list[dict[str, Any]]:
+        """``GET /repos/{repo}/commits?sha=&path=&per_page=``: no rename is followed."""
+        most, sha = query.get("per_page", "30"), query.get("sha", "main")
+        listed = self.git("log", "--format=%H", f"-n{most}", sha, "--", query["path"])
+        return [self._commit(each) for each in listed.split()]
+
+    def whole(self, commit: str) -> dict[str, Any]:
+        """``GET /repos/{repo}/commits/{commit}``."""
+        listing = ("diff-tree", "-r", "-z", "-M", "--root", "--no-commit-id", commit)
+        return self._commit(commit) | {"files": list(_files(self.git(*listing)))[:LISTED]}
+
+    def _commit(self, commit: str) -> dict[str, Any]:
+        said = self.git("log", "-1", "--format=%P%x00%an%x00%aI%x00%cn%x00%cI%x00%B", commit)
+        parents, author, written, committer, date, message = said.split("\0")
+        people = {
+            "author": {"name": author, "date": written},
+            "committer": {"name": committer, "date": date},
+        }
+        return {
+            "sha": commit,
+            "commit": people | {"message": message.strip()},
+            "parents": [{"sha": each} for each in parents.split()],
+        }
 
     def compare(self, base: str, head: str) -> dict[str, Any] | None:
         """``GET /repos/{repo}/compare/{base}...{head}``: what leads from the merge base to head."""

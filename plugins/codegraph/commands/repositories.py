@@ -1,4 +1,4 @@
-"""``porch codegraph add``, ``index``, ``list`` and ``remove``."""
+"""``porch codegraph add``, ``index``, ``justify``, ``list``, ``health`` and ``remove``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from gateway.contract import Command, CommandContext
-from plugins.codegraph.commands.arguments import AddArgs, IndexArgs, ListArgs, RemoveArgs
+from plugins.codegraph.commands.arguments import (
+    AddArgs,
+    HealthArgs,
+    IndexArgs,
+    JustifyArgs,
+    ListArgs,
+    RemoveArgs,
+)
 
 
 def _action(name: str) -> Callable[[Any, CommandContext], Awaitable[int]]:
@@ -36,11 +43,25 @@ INDEX = Command(
     run=_action("index"),
     beside_portal=True,
 )
+JUSTIFY = Command(
+    name="justify",
+    summary="Say anew what the code of repositories is for, from facts.",
+    args=JustifyArgs,
+    run=_action("justified"),
+    beside_portal=True,
+)
 LIST = Command(
     name="list",
     summary="Show the repositories and how their indexes are.",
     args=ListArgs,
     run=_action("listed"),
+    beside_portal=True,
+)
+HEALTH = Command(
+    name="health",
+    summary="Report on the health of a repository's code.",
+    args=HealthArgs,
+    run=_action("health"),
     beside_portal=True,
 )
 REMOVE = Command(

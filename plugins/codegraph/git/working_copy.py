@@ -119,10 +119,20 @@ class WorkingCopy:
         )
         if too_large := await asyncio.to_thread(self._too_large):
             raise _TooLarge(too_large)
+        await self._name_branch(f"refs/heads/{branch}")
         await self._git("reset", "--hard", "--quiet", _REF, limits=limits)
         await self._git("clean", "-ffdxq", limits=limits)
         await self._tidied()
         return (await self._git("rev-parse", "--verify", f"{_REF}^{{commit}}")).strip()
+
+    async def _name_branch(self, ref: str) -> None:
+        """Have the checkout be on the branch that was fetched, so that its index says its name."""
+        # A branch a and a branch a/b cannot both be: the former one goes first.
+        former = (await self._git("for-each-ref", "--format=%(refname)", "refs/heads")).split()
+        for each in former:
+            if each != ref:
+                await self._git("update-ref", "--no-deref", "-d", each)
+        await self._git("symbolic-ref", "HEAD", ref)
 
     async def _damaged(self) -> bool:
         """Whether the copy itself is broken, rather than the host or the branch."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ from gateway.contract import Health, Host, follow, is_outage
 from gateway.toolkit.background import cancel
 from gateway.toolkit.retry import backoff
 from plugins.codegraph.config import CodegraphConfig
-from plugins.codegraph.jobs import INDEX, SCIP, UPKEEP, RepositoryJobs
+from plugins.codegraph.jobs import INDEX, SCIP, UPKEEP, RepositoryJobs, index_key
 from plugins.codegraph.repositories.build import BuildFailed, PlainSteps
 from plugins.codegraph.repositories.leases import Busy, Gone
 from plugins.codegraph.repositories.repository import Repository
@@ -23,6 +24,9 @@ POLL_INTERVAL_S = 2.0
 """Seconds between polls of the registry, which other processes write to as well."""
 _SOON, _LATER = 0.1, 2.0
 """Seconds between attempts at a repository that somebody else works on: first, and at most."""
+_REST = 10
+"""So many times as long as the rules took over a repository, it is left before they run again: they
+go over the whole graph, and somebody may save a file every second."""
 _RETRY_PAUSE, _MAX_RETRY_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 
 
@@ -54,6 +58,9 @@ class IndexLoop:
         self._me = f"watch:{secrets.token_hex(4)}"
         self._watching: dict[str, asyncio.Task[None]] = {}
         self._embedding: dict[str, asyncio.Task[None]] = {}
+        self._reported: dict[str, int] = {}
+        self._justifying: dict[str, asyncio.Task[None]] = {}
+        self._rests_until: dict[str, float] = {}
         self._asked: dict[str, str] = {}
         self._said: dict[str, str] = {}
 
@@ -69,7 +76,8 @@ class IndexLoop:
         try:
             yield
         finally:
-            await cancel(looking, *self._watching.values(), *self._embedding.values())
+            behind = (*self._embedding.values(), *self._justifying.values())
+            await cancel(looking, *self._watching.values(), *behind)
 
     async def health(self) -> Health:
         """``degraded`` if an index failed, a removal is late or a declaration is wrong."""
@@ -108,10 +116,19 @@ class IndexLoop:
                     await self._jobs.builder.catch_up(repository, self._me)
             except (Busy, Gone, BuildFailed) as reason:
                 self._say(repository.name, str(reason))
-        if self._jobs.embed is not None:
-            for repository in await self._jobs.repositories.all():
-                if repository.layer is not None and not repository.embedded:
-                    await self._jobs.embed(repository.org, repository.id, _tell_nobody)
+        for repository in await self._jobs.repositories.all():
+            if repository.layer is not None:
+                await self._after_index(repository)
+        for each in [] if self._jobs.justifier is None else await self._jobs.justifier.lagging():
+            await self._justified(each.org, each.repo)
+
+    async def _after_index(self, repository: Repository) -> None:
+        """What light jobs do, at once."""
+        jobs, org, repo = self._jobs, repository.org, repository.id
+        if jobs.health is not None:
+            await jobs.health.make(org, repo, jobs.builder.root(repository))
+        if jobs.embed is not None and not repository.embedded:
+            await jobs.embed(org, repo, _tell_nobody)
 
     async def _look_on(self) -> None:
         while True:
@@ -138,6 +155,7 @@ class IndexLoop:
         for repo, repository in watched.items():
             if repo not in self._watching:
                 self._watching[repo] = asyncio.create_task(self._watch(repository))
+        await self._see_to_justifications()
         for deletion in await self._jobs.purger.log(is_open=True):
             if deletion.is_due(self._now()):
                 key = f"purge/{deletion.id}/{deletion.attempts}"
@@ -148,9 +166,7 @@ class IndexLoop:
         if state.holder:
             await leases.free_dead(repo)  # its request is handled at the next poll
         if state.requested and not state.holder:
-            # The key changes every ten minutes, to retry a job that could not record its failure.
-            asked = f"{state.requested.isoformat()}/{self._now():%Y%m%d%H%M}"[:-1]
-            await self._ask(INDEX, {"repo": repo}, f"index/{repo}/{asked}")
+            await self._ask(INDEX, {"repo": repo}, index_key(repository, self._now()))
         elif state.error and not state.holder:
             await leases.request_stale(
                 repo, min(_RETRY_PAUSE * 2 ** min(state.failures, 10), _MAX_RETRY_PAUSE)
@@ -158,6 +174,7 @@ class IndexLoop:
         elif repository.kind == "git" and self._config.refresh is not None:
             await self._refresh(repository, self._config.refresh)
         await self._see_to_vectors(repository)
+        await self._see_to_health(repository)
         checked = (repository.scip or {}).get("layer")
         if self._jobs.check is not None and repository.layer not in (None, checked):
             # Once per full index; incremental changes do without SCIP.
@@ -185,6 +202,44 @@ class IndexLoop:
                 self._embedding.pop(repo, None)
 
         self._embedding[repo] = asyncio.create_task(change())
+
+    async def _see_to_health(self, repository: Repository) -> None:
+        """Queue a job to report on a new full index."""
+        layer, repo, health = repository.layer, repository.id, self._jobs.health
+        if health is None or layer is None or self._reported.get(repo) == layer:
+            return
+        if await health.is_made(repo, layer):
+            self._reported[repo] = layer
+            return
+        made = f"{layer}/{self._now():%Y%m%d%H}"
+        await self._ask(UPKEEP, {"task": "health", "repo": repo}, f"health/{repo}/{made}")
+
+    async def _see_to_justifications(self) -> None:
+        """Queue a job to justify a new index; what changes is justified here, as it is little."""
+        justifier = self._jobs.justifier
+        for each in [] if justifier is None else await justifier.lagging():
+            if each.new:
+                key = f"justify/{each.repo}/{each.layer}/{self._now():%Y%m%d%H}"
+                await self._ask(UPKEEP, {"task": "justify", "repo": each.repo}, key)
+            elif each.repo not in self._justifying and self._is_rested(each.repo):
+                work = self._justified(each.org, each.repo)
+                self._justifying[each.repo] = asyncio.create_task(work)
+
+    def _is_rested(self, repo: str) -> bool:
+        return time.monotonic() >= self._rests_until.get(repo, 0.0)
+
+    async def _justified(self, org: str, repo: str) -> None:
+        began = time.monotonic()
+        try:
+            if self._jobs.justifier is not None:
+                await self._jobs.justifier.run(org, repo)
+            self._said.pop(f"{repo}: justifications", None)
+        except Exception as error:  # of the database; the next poll retries
+            self._say(f"{repo}: justifications", str(error) or type(error).__name__)
+        finally:
+            ended = time.monotonic()
+            self._rests_until[repo] = ended + _REST * (ended - began)
+            self._justifying.pop(repo, None)
 
     async def _refresh(self, repository: Repository, age: timedelta) -> None:
         finished = repository.state.finished

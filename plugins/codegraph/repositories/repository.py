@@ -83,6 +83,18 @@ class State:
         """Whether an index is being made, or about to be."""
         return self.indexing or (self.requested is not None and not self.error)
 
+    def word(self, *, indexed: bool) -> str:
+        """In a word, how the index is: ``waiting``, ``indexing``, ``ready`` or ``failed``.
+
+        Args:
+            indexed: whether there is one already.
+        """
+        if self.indexing:
+            return "indexing"
+        if self.error:
+            return "failed"
+        return "waiting" if self.requested or not indexed else "ready"
+
     def __str__(self) -> str:
         """A description for people; "" if nothing is happening."""
         if self.indexing:

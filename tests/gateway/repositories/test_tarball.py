@@ -125,3 +125,12 @@ def test_the_commit_is_the_one_that_is_noted(comment: str) -> None:
     opened = Tarball(io.BytesIO(data), len(data), 10, lambda path, reason: None)
     list(opened.entries(""))
     assert opened.commit == (comment if len(comment) in {40, 64} and comment.islower() else None)
+
+
+def test_what_its_owner_may_run_is_known() -> None:
+    def fill(archive: tarfile.TarFile) -> None:
+        add(archive, "top/run.sh", mode=0o775)
+        add(archive, "top/notes.md", mode=0o664)
+
+    found, _ = unpacked(packed(fill))
+    assert {entry.path: entry.executable for entry in found} == {"run.sh": True, "notes.md": False}

@@ -85,6 +85,21 @@ async def test_a_named_branch_is_fetched(host: GitHost, tree: Path, tmp_path: Pa
     assert "spring.py" in files(tmp_path / "copy")
 
 
+async def test_a_copy_is_on_the_branch_that_was_fetched_whatever_it_was_on_before(
+    host: GitHost, tree: Path, tmp_path: Path
+) -> None:
+    for branch in ("m/next", "more"):
+        run_git(tree, "push", "-q", "origin", f"main:refs/heads/{branch}")
+    for wanted in (None, "m/next", "more"):
+        updated = await copy(host, tmp_path, wanted).update()
+        assert run_git(tmp_path / "copy", "rev-parse", "--abbrev-ref", "HEAD") == updated.branch
+        assert run_git(tmp_path / "copy", "rev-parse", "HEAD") == updated.commit
+    run_git(tmp_path / "copy", "update-ref", "refs/heads/m", "HEAD")
+    run_git(tmp_path / "copy", "update-ref", "-d", "refs/heads/more")
+    assert (await copy(host, tmp_path, "m/next").update()).branch == "m/next"
+    assert run_git(tmp_path / "copy", "branch", "--format=%(refname:short)") == "m/next"
+
+
 @pytest.mark.parametrize("damage", ["config", "HEAD", "objects", "index", "lock", "files"])
 async def test_a_damaged_copy_is_mended(host: GitHost, tmp_path: Path, damage: str) -> None:
     working = copy(host, tmp_path)
