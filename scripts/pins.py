@@ -54,11 +54,14 @@ def pin_sets(pyproject: dict[str, Any]) -> list[PinSet]:
     project, groups = pyproject["project"], pyproject["dependency-groups"]
     run = [*project["dependencies"], *pyproject["build-system"]["requires"], *groups["install"]]
     extras = project["optional-dependencies"]
-    apart = {"testing", "documents"}
+    apart = {"testing", "documents", "models", "payments"}
     services = [*run, *(line for name in extras if name not in apart for line in extras[name])]
+    beside = [line for name in ("documents", "models", "payments") for line in extras[name]]
     return [
-        PinSet("dev", tuple(services + extras["documents"] + groups["dev"])),
+        PinSet("dev", tuple(services + beside + groups["dev"])),
         PinSet("documents", tuple(run + extras["documents"])),
+        PinSet("models", tuple(run + extras["models"])),
+        PinSet("payments", tuple(run + extras["payments"])),
         PinSet("services", tuple(services)),
         PinSet("run", tuple(run)),
         PinSet("model", tuple(groups["model"]), whole=False),

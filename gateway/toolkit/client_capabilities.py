@@ -1,4 +1,4 @@
-"""What a client can be asked, as it has declared it."""
+"""What a client calls itself, and what it can be asked, as it has declared it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,19 @@ ELICITATION = "elicitation/create"
 NO_CAPABILITY = "missing_capability"
 """The failure of a call that needs what its client did not declare; clients of 2026-07-28 are told
 it as the error of that name."""
+_MAX_NAME_CHARACTERS = 40
+
+
+def name_of(info: Any) -> str:
+    """What a client calls itself, as it may be kept: short and printable; or nothing.
+
+    Args:
+        info: its ``clientInfo`` as it came in.
+    """
+    name = info.get("name") if isinstance(info, Mapping) else None
+    if not isinstance(name, str):
+        return ""
+    return "".join(filter(str.isprintable, name[: 2 * _MAX_NAME_CHARACTERS]))[:_MAX_NAME_CHARACTERS]
 
 
 def lacking(method: str, params: Mapping[str, Any], capabilities: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _PRIMITIVES = {"string", "integer", "boolean"}
 
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAMED |= dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId")
 """The methods whose requests mirror a parameter in the header ``mcp-name``."""
 
 ParameterHeaders = tuple[tuple[tuple[str, ...], str, str], ...]
