@@ -104,9 +104,10 @@ class Identity:
     """What a credential proves, before any rule is applied.
 
     Attributes:
-        person: the stable person id, such as ``person:4kq2…`` or ``token:ci``.
+        person: the stable person id, such as ``person:4kq2…``, ``token:ci`` or ``client:ci``.
         provider: the kind of credential: ``access-token``, ``api-token``, ``oidc``,
-            ``cloudflare-access``, ``session``, ``static-token`` or ``operator-token``.
+            ``cloudflare-access``, ``session``, ``static-token``, ``operator-token`` or
+            ``client-credentials``.
         name: what to call the person, or None.
         accounts: everything that the person has proved to be theirs.
         granted: the tier that the credential itself carries, or None where the rules decide.

@@ -116,6 +116,10 @@ class Resolver:
         """Judge every rule for an identity."""
         return (await self._resolution(identity))[0]
 
+    async def answers(self, identity: Identity) -> Mapping[Question, Answer]:
+        """What sources say now to all that the rules ask about an identity, and how old it is."""
+        return (await self._resolution(identity))[1]
+
     async def _resolution(self, identity: Identity) -> tuple[Resolution, Mapping[Question, Answer]]:
         rules = self._rules
         if identity.granted is not None:

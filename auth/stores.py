@@ -124,6 +124,10 @@ class People(Protocol):
         """Forget the person: accounts, sessions, tokens, grants and all."""
         ...
 
+    async def matching(self, text: str, *, after: Person | None, limit: int) -> list[Person]:
+        """People whose id this is, or of whose accounts a name, email or subject holds the text."""
+        ...
+
     def everyone(self) -> AsyncIterator[Person]:
         """All people, the oldest first."""
         ...
@@ -313,8 +317,8 @@ class RefreshToken:
 class GrantStore(Protocol):
     """Grants, with their codes and refresh tokens."""
 
-    async def add(self, grant: Grant, code: Code, digest: str) -> None:
-        """Store a grant together with its code.
+    async def add(self, grant: Grant, code: Code | None = None, digest: str = "") -> None:
+        """Store a grant together with its code, or without where its client proved it otherwise.
 
         Raises:
             NoSuchPerson: there is no such person.

@@ -13,9 +13,33 @@ from auth.stores import Grant, GrantStore, People
 
 if TYPE_CHECKING:
     from auth.oauth.clients import Clients
+    from auth.oauth.declared_clients import DeclaredClients
+    from auth.oauth.identity_assertions import AssertedGrants, IdentityAssertions
+    from auth.oauth.machine_tokens import MachineTokens
     from auth.portal_addresses import Site
     from auth.revocations import Revocations
     from auth.tokens.access_tokens import AccessTokens
+
+
+@dataclass(frozen=True, slots=True)
+class MachineAccess:
+    """What is granted for signed assertions, without anybody being asked.
+
+    Attributes:
+        clients: authenticates declared clients.
+        tokens: issues the tokens that such clients have for themselves.
+        assertions: looks at identity providers' assertions about people.
+        grants: the grants that these stand for.
+        by_themselves: whether a client may have tokens for itself.
+        for_people: whether assertions of an issuer are taken.
+    """
+
+    clients: DeclaredClients
+    tokens: MachineTokens
+    assertions: IdentityAssertions
+    grants: AssertedGrants
+    by_themselves: bool
+    for_people: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +60,7 @@ class AuthorizationServer:
         reused: called when a code or refresh token is presented a second time, with ``code`` or
             ``refresh token`` and the grant that was revoked for it.
         clock: seconds since the epoch; replaced in tests.
+        machines: what takes signed assertions, or None where an admin declares nothing of it.
     """
 
     clients: Clients
@@ -50,3 +75,4 @@ class AuthorizationServer:
     grant_lifetime: timedelta
     reused: Callable[[str, Grant], None]
     clock: Callable[[], float] = time.time
+    machines: MachineAccess | None = None

@@ -1,6 +1,6 @@
 """The rules of ``tiers.yaml`` on who has which tier: a small language and its kinds."""
 
-from auth.rules.access import NAMES, AccessRules, RuleName
+from auth.rules.access import NAMES, AccessRules, RuleName, is_bounded
 from auth.rules.language import KINDS, Condition, Location, Rule, conditions
 
 __all__ = [
@@ -12,4 +12,5 @@ __all__ = [
     "Rule",
     "RuleName",
     "conditions",
+    "is_bounded",
 ]

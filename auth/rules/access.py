@@ -43,7 +43,7 @@ class AccessRules(Written):
         if not isinstance(value, dict):
             return value
         for key, rule in value.items():
-            if not _is_bounded(rule):
+            if not is_bounded(rule):
                 most = f"{MAX_DEPTH} levels or {MAX_VALUES} keys and values"
                 raise ValueError(f"the rule for {key} has more than {most}; make it simpler")
         return {key: rule for key, rule in value.items() if rule is not None or key not in NAMES}
@@ -87,7 +87,8 @@ class AccessRules(Written):
         return all_of((signed_in, verdict))
 
 
-def _is_bounded(rule: Any) -> bool:
+def is_bounded(rule: Any) -> bool:
+    """Whether a rule, as it was written, is small enough to be read and judged."""
     waiting, seen = [(rule, 1)], 0
     while waiting:
         value, depth = waiting.pop()

@@ -5,21 +5,26 @@ The module imports ``mcp``, so it is imported only when the first document is as
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from mcp.shared.auth import OAuthMetadata, ProtectedResourceMetadata
 
+from auth.oauth.authorization_server import MachineAccess
+from auth.oauth.identity_assertions import PROFILE
 from auth.oauth.sdk_client import SCOPES
 from gateway.config.addresses import AUTHORIZATION_PATH, TOKENS_PATH
+from gateway.surfaces.oauth.assertion_grants import grant_types
 
 _CLIENT_AUTHENTICATION = ["none", "client_secret_post", "client_secret_basic"]
 
 
-def server_metadata(base: str) -> dict[str, Any]:
+def server_metadata(base: str, machines: MachineAccess | None = None) -> dict[str, Any]:
     """The authorization server's metadata (RFC 8414, section 2).
 
     Args:
         base: the portal's address as the client sees it, which is the issuer.
+        machines: what takes signed assertions, if anything does.
     """
     document = {
         "issuer": base,
@@ -39,7 +44,24 @@ def server_metadata(base: str) -> dict[str, Any]:
         "client_id_metadata_document_supported": True,
         "authorization_response_iss_parameter_supported": True,
     }
+    if machines is not None:
+        document |= _for_machines(document, machines)
     return _validated(OAuthMetadata, document)
+
+
+def _for_machines(document: Mapping[str, Any], machines: MachineAccess) -> dict[str, Any]:
+    """What the metadata says besides where clients or issuers are declared."""
+    more: dict[str, Any] = {
+        "grant_types_supported": [*document["grant_types_supported"], *grant_types(machines)]
+    }
+    if clients := machines.clients.clients:
+        methods = [*document["token_endpoint_auth_methods_supported"], "private_key_jwt"]
+        algorithms = sorted({name for each in clients.values() for name in each.algorithms})
+        more["token_endpoint_auth_methods_supported"] = methods
+        more["token_endpoint_auth_signing_alg_values_supported"] = algorithms
+    if machines.for_people:
+        more["authorization_grant_profiles_supported"] = [PROFILE]
+    return more
 
 
 def resource_metadata(base: str, resource: str, name: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from starlette.responses import Response
 
 from auth.oauth.authorization_server import AuthorizationServer
 from gateway.limits.limiter import Limiter
+from gateway.observability.audit_record import AuditRecord
 from gateway.surfaces.http.errors import ErrorPage, plain_page, refusal
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ class OAuthSurface:
         name: what the portal is called.
         error_page: shows an error to a person.
         limits: how often one peer may ask.
+        audit: records who was given a token for a signed assertion, and who was not.
     """
 
     server: AuthorizationServer
@@ -49,6 +52,7 @@ class OAuthSurface:
     name: str
     error_page: ErrorPage = plain_page
     limits: Limits = field(default_factory=Limits)
+    audit: Callable[[AuditRecord], None] = lambda record: None
 
 
 def too_often(wait: float) -> Response:

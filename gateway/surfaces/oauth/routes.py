@@ -95,7 +95,8 @@ class _Endpoints:
         await self._ready()
         from gateway.surfaces.oauth.metadata import server_metadata
 
-        return JSONResponse(server_metadata(base), headers=_METADATA_CACHE)
+        document = server_metadata(base, self._parts.server.machines)
+        return JSONResponse(document, headers=_METADATA_CACHE)
 
     async def resource_metadata(self, request: Request) -> Response:
         """RFC 9728, for the base and for every endpoint of MCP."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from mcp.server.auth.handlers.authorize import AuthorizationHandler
 from mcp.server.auth.handlers.revoke import RevocationHandler
 from mcp.server.auth.handlers.token import TokenHandler
 from mcp.server.auth.json_response import PydanticJSONResponse
-from mcp.server.auth.middleware.client_auth import ClientAuthenticator
+from mcp.server.auth.middleware.client_auth import AuthenticationError, ClientAuthenticator
 from mcp.shared.auth import InvalidRedirectUriError, OAuthClientMetadata
 from pydantic import AnyUrl, TypeAdapter, ValidationError
 from starlette.requests import Request
@@ -29,6 +30,7 @@ from auth.oauth.provider import Provider
 from auth.oauth.sdk_client import SCOPES, sdk_client
 from gateway.surfaces.http.errors import NO_STORE, refusal
 from gateway.surfaces.http.request_context import wants_page
+from gateway.surfaces.oauth.assertion_grants import AssertionGrants, noted
 from gateway.surfaces.oauth.parts import OAuthSurface
 
 _ANY_URL = TypeAdapter(AnyUrl)
@@ -45,6 +47,10 @@ class Server:
 
     def __init__(self, parts: OAuthSurface) -> None:
         self._parts = parts
+        self._assertions: AssertionGrants | None = None
+        if machines := parts.server.machines:
+            audited = partial(noted, parts.audit)
+            self._assertions = AssertionGrants(parts.server, machines, self._by_secret, audited)
 
     async def authorize(self, request: Request, parameters: dict[str, str], base: str) -> Response:
         """Send the browser to the consent page, or back to the client with an error.
@@ -79,6 +85,9 @@ class Server:
     async def token(self, request: Request, parameters: dict[str, str], base: str) -> Response:
         """Tokens for a code or a refresh token; arguments as above."""
         grant_type = parameters.get("grant_type")
+        if self._assertions is not None and grant_type in self._assertions.types:
+            response = await self._assertions.token(request, parameters, base)
+            return _with_challenge(response, request)
         if grant_type not in {"authorization_code", "refresh_token"}:
             known = "grant_type is authorization_code or refresh_token."
             error = "unsupported_grant_type" if grant_type else "invalid_request"
@@ -120,6 +129,20 @@ class Server:
         except RegistrationRefused as refused:
             return refusal(refused.error, refused.reason)
         return PydanticJSONResponse(registered, 201, headers=NO_STORE)
+
+    async def _by_secret(
+        self, request: Request, parameters: Mapping[str, str], base: str
+    ) -> tuple[str, str] | None:
+        """The id and the name of a client that has authenticated by its secret."""
+        provider = Provider(self._parts.server, base, parameters)
+        try:
+            form = _as_form(request, parameters)
+            client = await ClientAuthenticator(provider).authenticate_request(form)
+        except AuthenticationError:
+            return None
+        if not client.client_secret or client.client_id is None:
+            return None  # a public client proves nothing
+        return client.client_id, client.client_name or client.client_id
 
     async def _unanswerable(self, parameters: Mapping[str, str]) -> str | None:
         """Why nothing can be sent back to the client, for the person; None where it can."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from gateway.testing import open_test_portal
+from tests.gateway.surfaces.oauth.assertions import TIERS, Desk, Machine, Portal, declared
 from tests.gateway.surfaces.oauth.surface import (
     BASE,
     REDIRECT,
@@ -18,6 +20,7 @@ from tests.gateway.surfaces.oauth.surface import (
     pkce,
     query_of,
 )
+from tests.servers.identity_provider import IdentityProvider
 
 
 @pytest.fixture
@@ -130,3 +133,17 @@ def _without_none(values: Mapping[str, str | None]) -> dict[str, str]:
 
 
 __all__ = ["BASE", "Client", "register"]
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[IdentityProvider]:
+    with IdentityProvider() as provider:
+        yield provider
+
+
+@pytest.fixture
+async def world(provider: IdentityProvider) -> AsyncIterator[Portal]:
+    machine = Machine()
+    config = {"sign_in": declared(machine, provider, tier="public")}
+    async with open_test_portal(Desk(), config=config, tiers=TIERS) as portal:
+        yield Portal(portal, machine, provider)
