@@ -27,6 +27,7 @@ from gateway.contract import (
     ToolFailed,
     hookimpl,
 )
+from tests.conformance.followed import followed_tools, jobs
 from tests.conformance.unfinished import (
     Round,
     asking_tool,
@@ -374,6 +375,7 @@ async def _open(config: PluginConfig, host: Host) -> AsyncGenerator[Offer]:
             *talking_tools(host),
             *asking_tools(host),
             *unfinished_tools(host),
+            *followed_tools(host),
             *schema_tools(),
         ],
         resources=resources(),
@@ -382,6 +384,7 @@ async def _open(config: PluginConfig, host: Host) -> AsyncGenerator[Offer]:
         ],
         prompts=prompts(host),
         skills=skills(),
+        jobs=jobs(),
     )
 
 

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from gateway.observability.notices import CACHE_AWAY
 from gateway.services.breaker import Breaker, Server
 from gateway.services.cache.channels import Channels
 from gateway.services.cache.memory import MemoryCache
@@ -67,7 +68,7 @@ class RedisCache(CacheService):
         settings = self.redis.connection_pool.connection_kwargs
         place = settings.get("path") or f"{settings.get('host')}:{settings.get('port', 6379)}"
         server = Server(
-            name=f"The cache server at {place}",
+            name=f"{CACHE_AWAY} {place}",
             probe=self._probe,
             errors=(ConnectionError, TimeoutError, OSError),
             unavailable=_unavailable,

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from gateway.contract.services import JobStatus
+from gateway.contract.failures import ToolFailed
+from gateway.contract.jobs import JobStatus
+from gateway.services.jobs.postponed import waits_until
 
 if TYPE_CHECKING:
     from dbos import WorkflowStatus
@@ -58,7 +62,10 @@ class OwnedJobs:
         found = await self._service.status(job_id)
         if found is None or not found.name.startswith(f"{self._plugin}/"):
             return None
-        return await self._status(found)
+        status = await self._status(found)
+        if status.state != "running":
+            return status
+        return replace(status, asks=await self._service.questions.open(job_id))
 
     async def list(self, name: str | None = None, *, limit: int = 50) -> Sequence[JobStatus]:
         """The plugin's jobs, the newest first.
@@ -86,8 +93,14 @@ class OwnedJobs:
         await self._service.cancel(job_id)
         return True
 
+    async def answer(self, job_id: str, answers: Mapping[str, Any]) -> None:
+        """Answer what the job asks (``JobRun.ask``), as far as it does; no part of the port."""
+        await self._service.questions.answer(job_id, answers)
+
     async def _status(self, found: WorkflowStatus) -> JobStatus:
         progress = await self._service.board.read(found.workflow_id)
+        error: Any = found.error
+        is_told = getattr(error, "name", "") == ToolFailed.__name__
         return JobStatus(
             id=found.workflow_id,
             state=_STATES.get(found.status, "failed"),
@@ -96,5 +109,12 @@ class OwnedJobs:
             name=found.name.removeprefix(f"{self._plugin}/"),
             done=progress.done,
             total=progress.total,
-            message=progress.message,
+            message=waits_until(found) or progress.message,
+            failure=str(error.code) if is_told else "",
+            queued=_moment(found.created_at),
+            changed=_moment(found.updated_at),
         )
+
+
+def _moment(milliseconds: int | None) -> datetime | None:
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)

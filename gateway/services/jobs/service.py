@@ -22,10 +22,11 @@ from gateway.services.jobs.lease import HEARTBEAT_SECONDS, Lease, LeaseLost
 from gateway.services.jobs.log import JobsLog
 from gateway.services.jobs.owned import OwnedJobs
 from gateway.services.jobs.progress import ProgressBoard
+from gateway.services.jobs.questions import Questions
 from gateway.services.jobs.queues import APPLICATION, make_queues, settings_of
 from gateway.services.jobs.run import Run, as_json
 from gateway.services.jobs.schedules import apply_schedules, check_schedule
-from gateway.services.jobs.sqlite import Connection
+from gateway.services.jobs.sqlite import JOBS_FILE, Connection, database_url
 from gateway.services.jobs.tally import JobsTally
 from gateway.services.jobs.worker import QueueWorker
 from gateway.toolkit.background import cancel, every
@@ -39,8 +40,6 @@ __all__ = ["JobService", "JobsNotRunning", "Run", "open_jobs"]
 
 SCHEMA = "porch_jobs"
 """The schema of DBOS's tables in PostgreSQL."""
-JOBS_FILE = "jobs.db"
-"""The file of DBOS's tables in the data directory, beside SQLite."""
 _CLOSE_TIMEOUT_SECONDS = 5.0
 _LINE = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5}
 _LINE |= {"keepalives_count": 3, "tcp_user_timeout": 15_000}
@@ -83,6 +82,7 @@ class JobService:
         self._workflows: dict[str, Workflow] = {}
         self._tasks: dict[str, asyncio.Task[Any]] = {}
         self.board = ProgressBoard(cache)
+        self.questions = Questions()
         self.tally = JobsTally(self._workflows)
         self._running = False
         self._is_launched = False
@@ -104,7 +104,7 @@ class JobService:
         return self._lease.watch.notices()
 
     def register(self, plugin: str, jobs: Sequence[Job]) -> None:
-        """Take in a plugin's declarations, before :meth:`launch`.
+        """Take in a plugin's declarations, in place of those of an opening that failed.
 
         Raises:
             ValueError: two of the plugin's jobs have one name, or a schedule is no cron
@@ -113,10 +113,12 @@ class JobService:
         declared: dict[str, Job] = {}
         for job in jobs:
             name = f"{plugin}/{job.name}"
-            if name in declared or name in self._jobs:
+            if name in declared:
                 raise ValueError(f"The plugin {plugin} declares the job {job.name} twice.")
             check_schedule(name, job.schedule)
             declared[name] = job
+        for name in self.names(plugin):
+            del self._jobs[name]
         self._jobs |= declared
 
     def for_owner(self, plugin: str) -> OwnedJobs:
@@ -312,13 +314,13 @@ class JobService:
         from dbos import DBOS
 
         self._data_dir.mkdir(parents=True, exist_ok=True)
-        DBOS.migrate(_url(self._address, self._data_dir), schema=SCHEMA)
+        DBOS.migrate(database_url(self._address, self._data_dir), schema=SCHEMA)
 
     def _prepare(self, loop: asyncio.AbstractEventLoop) -> None:
         """Configure DBOS and declare the workflows."""
         from dbos import DBOS, DBOSPortableJSONSerializer
 
-        url = _url(self._address, self._data_dir)
+        url = database_url(self._address, self._data_dir)
         config: DBOSConfig = {
             "name": APPLICATION,
             "system_database_url": url,
@@ -358,8 +360,9 @@ class JobService:
                 # A schedule hands in its moment instead of a payload.
                 values = payload if isinstance(payload, dict) else {"scheduled": str(payload)}
                 with self.tally.counted(name):
-                    result = await job.run(Run(job_id, self.board, self._lease), values)
-                    return as_json(result, f"The result of {name}")
+                    run = Run(job_id, self.board, self._lease, self.questions)
+                    # What a plugin that was opened anew declares, and no longer what it did.
+                    return await run.result(name, self._jobs.get(name, job), values)
             finally:
                 self._tasks.pop(job_id, None)
                 self.board.ended(job_id)
@@ -387,12 +390,6 @@ def open_jobs(
     if address != "sqlite" and not is_postgres(address):
         raise ValueError("The jobs are kept in 'sqlite' or at a postgresql:// URL.")
     return JobService(address, data_dir, cache, check)
-
-
-def _url(address: str, data_dir: Path) -> str:
-    if address == "sqlite":
-        return f"sqlite:///{data_dir / JOBS_FILE}"
-    return "postgresql://" + address.partition("://")[2]  # DBOS names the driver itself
 
 
 def _missed(error: Exception) -> None:

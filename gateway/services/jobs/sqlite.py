@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from pathlib import Path
 from typing import Any
+
+JOBS_FILE = "jobs.db"
+"""The file of DBOS's tables in the data directory."""
 
 SUBSECONDS_SINCE = (3, 42)
 """The first SQLite whose ``unixepoch`` knows the modifier ``subsec``."""
@@ -28,3 +32,10 @@ def _unixepoch(modifier: str) -> float:
     if modifier != "subsec":
         raise ValueError(f"unixepoch({modifier!r}) is none of DBOS's calls.")
     return round(time.time(), 3)
+
+
+def database_url(address: str, data_dir: Path) -> str:
+    """Where DBOS has its tables, as SQLAlchemy takes it: that file, or a PostgreSQL server."""
+    if address == "sqlite":
+        return f"sqlite:///{data_dir / JOBS_FILE}"
+    return "postgresql://" + address.partition("://")[2]  # DBOS names the driver itself

@@ -23,7 +23,7 @@ POLL_SECONDS = 2.0
 PAUSE_SECONDS = 0.05
 """Seconds that a look is kept from the one before, however often the worker is woken."""
 BACKGROUND_SECONDS = 60.0
-"""Seconds between two looks of DBOS for delays and deadlines that have passed; no job has any."""
+"""Seconds between two looks of DBOS for delays that have passed; only jobs without budget wait."""
 
 
 class QueueWorker:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.contract import Job
-from gateway.contract.services import JobRun
+from gateway.contract.jobs import JobRun
 from gateway.services.jobs.service import open_jobs
 
 STEPS = 3
@@ -59,6 +59,10 @@ class Replica:
     async def work(self, job: str, run: JobRun, _payload: Mapping[str, Any]) -> list[int]:
         """The job."""
         self.note(job, 0, "recorded")
+        if job == "ask":
+            question = {"method": "elicitation/create", "params": {}}
+            self.note(job, 0, (await run.ask({"name": question}))["name"])
+            return []
         await self.gate("go-0" if job == "pause" else "go")
         results = []
         for number in range(1, STEPS + 1):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import Job
-from gateway.contract.services import JobRun
+from gateway.contract.jobs import JobRun
 from gateway.services.jobs.service import JobsNotRunning, open_jobs
 from tests.gateway.services.jobs.test_service import calculate, launched, reached
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gateway.contract import Job
-from gateway.contract.services import Jobs
+from gateway.contract.jobs import Jobs
 from gateway.services.jobs.lease import HEARTBEAT_SECONDS
 from gateway.services.jobs.service import open_jobs
 from tests.gateway.services.jobs.job_replica import STEPS
@@ -202,3 +202,29 @@ async def test_a_replica_that_ends_leaves_its_jobs_to_others_at_once(replicas: R
     await asyncio.to_thread(replicas.all["one"].wait, 60)
     replicas.go()
     await until(lambda: replicas.count("dig", "3", "recorded", "two") == 1, 10)
+
+
+async def test_an_answer_reaches_a_job_whose_replica_died_while_it_waited(
+    replicas: Replicas,
+) -> None:
+    replicas.start("a", "ask", "ask")
+    await until_begun(replicas, lambda: replicas.count("ask", "0", "recorded") == 1)
+    service = open_jobs(replicas.address, replicas.root / "here")
+    service.register("garden", [Job("calculate", calculate)])
+    await service.launch()
+    try:
+        jobs = service.for_owner("garden")
+        async with asyncio.timeout(90):
+            while True:
+                status = await jobs.status("garden/ask/0")
+                if status is not None and status.asks:
+                    break
+                await asyncio.sleep(0.05)
+        replicas.all["a"].kill()
+        await jobs.answer("garden/ask/0", {"name": "Ada"})
+        await jobs.answer("garden/ask/0", {"name": "Bob"})
+        replicas.start("b", "ask")
+        await until_begun(replicas, lambda: replicas.count("ask", "0", "Ada", "b") == 1)
+        assert replicas.count("ask", "0", "Bob") == 0
+    finally:
+        await service.close()

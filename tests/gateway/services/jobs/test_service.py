@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import Job
-from gateway.contract.services import JobRun, Jobs, JobStatus
+from gateway.contract.jobs import JobRun, Jobs, JobStatus
 from gateway.services.cache.memory import MemoryCache
 from gateway.services.jobs.progress import Progress, ProgressBoard
 from gateway.services.jobs.service import JobService, JobsNotRunning, open_jobs

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import Job
-from gateway.contract.services import JobRun
+from gateway.contract.jobs import JobRun
 from tests.gateway.services.jobs.test_service import calculate, fail, launched, reached
 
 

@@ -11,7 +11,7 @@ import pytest
 from dbos._dbos import _get_dbos_instance
 
 from gateway.contract import Job
-from gateway.contract.services import JobRun
+from gateway.contract.jobs import JobRun
 from gateway.services.jobs import worker as jobs_worker
 from gateway.services.jobs.service import open_jobs
 from tests.gateway.services.jobs.test_service import address, calculate, launched, reached
