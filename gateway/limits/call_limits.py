@@ -9,7 +9,7 @@ of its own (:mod:`gateway.limits.route_limits`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -94,9 +94,18 @@ class CallLimits:
         limits: the section of ``portal.yaml``.
         counting: what counts.
         key: makes digests of arguments, the same on every replica; no argument is kept.
+        by_plan: gives the rate of a caller's plan, which counts in place of their tier's.
+        has_plans: whether there are plans now; else ``by_plan`` is not asked.
     """
 
-    def __init__(self, limits: Limits, counting: RateCounter, key: bytes = b"") -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        counting: RateCounter,
+        key: bytes = b"",
+        by_plan: Callable[[Caller], Awaitable[str | None]] | None = None,
+        has_plans: Callable[[], bool] = lambda: True,
+    ) -> None:
         calls = {tier: getattr(limits.calls, tier.value) for tier in Tier}
         self._calls = {tier: named_rate(tier.value, rate) for tier, rate in calls.items()}
         self._tools = {name: named_rate(_TOOL + name, each) for name, each in limits.tools.items()}
@@ -105,6 +114,8 @@ class CallLimits:
         self._network_addresses = limits.network_addresses
         self._counting = counting
         self._key = key[:_MAX_KEY_BYTES]
+        self._by_plan = by_plan
+        self._has_plans = has_plans
 
     async def take(
         self,
@@ -127,7 +138,11 @@ class CallLimits:
         Raises:
             RateLimited: it is too many.
         """
-        rates = self._rates(caller, peer, tool, arguments or {})
+        budget = self._calls[caller.tier]
+        by_plan = self._by_plan if self._has_plans() else None
+        if by_plan is not None and (written := await by_plan(caller)) is not None:
+            budget = named_rate(f"plan:{written}", written)  # one name, one rate
+        rates = self._rates(caller, peer, tool, arguments or {}, budget)
         if not rates:
             return None
         taken = await self._counting.take(caller, peer, rates)
@@ -136,9 +151,14 @@ class CallLimits:
         return taken
 
     def _rates(
-        self, caller: Caller, peer: str, tool: str, arguments: Mapping[str, Any]
+        self,
+        caller: Caller,
+        peer: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        budget: Rate | None,
     ) -> list[Rate]:
-        own, budget = self._tools.get(tool), self._calls[caller.tier]
+        own = self._tools.get(tool)
         rates: list[Rate] = []
         if own is None and tool in self._tools:  # written as none: its calls do not count
             return rates

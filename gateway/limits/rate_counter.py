@@ -15,8 +15,9 @@ from typing import Any
 from auth import Caller
 from gateway.contract.config_types import rate_of
 from gateway.errors import PortalError
-from gateway.limits.sliding_window import COUNTED_ALONE, MemoryWindows, Rate, Taken, Windows
+from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows
 from gateway.observability.logs import get_logger
+from gateway.observability.notices import COUNTED_ALONE
 from gateway.services.cache.service import CacheUnavailable
 
 ANSWER_TIMEOUT_SECONDS = 2.0

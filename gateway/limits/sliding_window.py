@@ -16,8 +16,6 @@ __all__ = ["MemoryWindows", "Rate", "Taken", "Windows"]
 
 MAX_KEYS = 16_384
 """Keys that are remembered of each rate in memory."""
-COUNTED_ALONE = "Calls are counted in each process alone"
-"""How the notice begins that no server counts for all processes."""
 
 
 class Rate(NamedTuple):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from gateway.contract import ToolFailed
 from plugins.workflows import errors
 from plugins.workflows.model import Run, TargetType, Viewer, Workflow
 from plugins.workflows.plans.plan import Plan, PlanItem, build, can_see, filter_steps, visible_to
@@ -78,6 +79,18 @@ class Plans:
         if not can_see(viewer, known.workflow):
             raise errors.private("Workflow")
         return known
+
+    async def of_run_workflow(self, run: Run) -> WorkflowPlan:
+        """The workflow of a run as it is now.
+
+        Raises:
+            ToolFailed: it was deleted, which the error says, or is no longer shown to its person.
+        """
+        try:
+            return await self.of_workflow(run.workflow, run.person)
+        except ToolFailed:
+            await self._playbook.check_kept(run.workflow, run.person)
+            raise
 
     async def of_run(self, run: Run, known: WorkflowPlan) -> RunPlan:
         """The steps of a run that its person may see now.
