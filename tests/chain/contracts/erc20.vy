@@ -22,6 +22,14 @@ def burn(holder: address, amount: uint256):
     log Transfer(sender=holder, receiver=empty(address), value=amount)
 
 
+@external
+def transfer(receiver: address, amount: uint256) -> bool:
+    self.balances[msg.sender] -= amount
+    self.balances[receiver] += amount
+    log Transfer(sender=msg.sender, receiver=receiver, value=amount)
+    return True
+
+
 @view
 @external
 def balanceOf(holder: address) -> uint256:
