@@ -1,4 +1,7 @@
-"""The endpoints over requests that wait for a person (README, "Approval")."""
+"""The endpoints over requests that wait for a person (README, "Approval").
+
+To approve takes a person in a browser: the endpoint says where, in the protocol's shape of errors.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import Sent
 from plugins.knowledge.memory.store.approvals import State
-from plugins.knowledge.memory.tools.approvals import WaitingWrite, waiting_write
+from plugins.knowledge.memory.tools.approvals import WaitingWrite, waiting_write, where_to_approve
 
 _ID = Field(min_length=1, max_length=200, description="The request's id.")
 
@@ -69,9 +72,7 @@ def approval_routes(memory: Memory) -> list[Route]:
         raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to see.")
 
     async def approve(asked: Decision, caller: Caller) -> WaitingWrite:
-        return waiting_write(
-            await memory.approvals.decide(asked.id, caller, approve=True, note=asked.note)
-        )
+        raise await where_to_approve(memory, asked.id, caller)
 
     async def reject(asked: Decision, caller: Caller) -> WaitingWrite:
         return waiting_write(
@@ -105,5 +106,8 @@ def _route(
 
 
 _LIST = "Requests that wait for a person, and what became of your own."
-_APPROVE = "Allow what somebody asked for, which does it."
+_APPROVE = (
+    "Always refused (1005): a token approves nothing. `details.page` says where a person does, in "
+    "a browser that is signed in."
+)
 _REJECT = "Refuse what somebody asked for, or take back your own."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
@@ -11,14 +11,13 @@ from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.store.approvals import Approval
 from plugins.knowledge.memory.tools.annotations import DECIDES, READ_ONLY
-from plugins.knowledge.memory.write.consent import Answer, NeedsAnswer, consent_through, excerpt
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.memory import Memory
 
 PENDING_NOTE = (
-    "It is not done yet: a person who may approve it has to say yes. They see it with "
-    "list_approvals and answer with decide_approval. Tell your person so; do not write it again."
+    "It is not done yet: a person who may approve it has to say yes, on the portal's page "
+    "/approvals; list_approvals shows what waits. Tell your person so; do not write it again."
 )
 """What a tool says of a write that waits."""
 
@@ -65,21 +64,17 @@ def approval_tools(memory: Memory) -> list[Tool]:
     async def decide_approval(
         id: str, approve: bool, note: str | None = None, *, caller: Caller
     ) -> WaitingWrite:
-        """Approve a change to memory that somebody else asked for, or reject it, when your person
-        told you so. To approve, they are asked in their client. You can reject your own to take
-        it back.
+        """Reject a change to memory that somebody else asked for, when your person told you so, or
+        take back your own. You approve nothing: asked to, this says where your person does it.
 
         Args:
             id: The request's id, as `list_approvals` gives it.
-            approve: Whether it is to be done.
+            approve: False to reject it.
             note: What to say to who asked.
         """
         if approve:
-            try:
-                await _check_agreed(memory, id, caller)
-            except NeedsAnswer as needs:
-                return cast("WaitingWrite", needs.result)  # the gateway passes it on
-        return waiting_write(await memory.approvals.decide(id, caller, approve=approve, note=note))
+            raise await where_to_approve(memory, id, caller)
+        return waiting_write(await memory.approvals.decide(id, caller, approve=False, note=note))
 
     return [
         Tool.of(list_approvals, annotations=READ_ONLY, floor=Tier.PUBLIC, title="Waiting changes"),
@@ -87,31 +82,28 @@ def approval_tools(memory: Memory) -> list[Tool]:
     ]
 
 
-async def _check_agreed(memory: Memory, id: str, caller: Caller) -> None:
-    """Ask the person whether they approve: an agent alone never does.
+async def where_to_approve(memory: Memory, id: str, caller: Caller) -> MemoryFailed:
+    """The answer to a yes that comes with a token: what holds one may be an agent.
+
+    A person says yes in a browser that is signed in, where ``Offer.pending`` shows them the request
+    (:mod:`.pending`). Nothing that a client claims to have asked its person counts for others.
+
+    Args:
+        memory: the memory.
+        id: the request's.
+        caller: who would approve.
 
     Raises:
-        MemoryFailed: there is nothing to decide, they say no, or their client cannot ask them.
-        NeedsAnswer: the client has to come again with the answer.
+        MemoryFailed: there is no such request for the caller, or it is decided.
     """
-    request = waiting_write(await memory.approvals.pending(id, caller))
-    question = (
-        f"Approve this? {request.requested_by} asks to {_OPERATIONS_IN_WORDS[request.operation]}"
-    )
-    if request.content is not None:
-        question += f":\n\n{excerpt(request.content)}"
-    if request.reason is not None:
-        question += f"\n\nThe reason given: {request.reason}"
-    consent = consent_through(memory.exchange())
-    answer = await consent(question, f"{caller.person}\ndecide {id}")
-    if answer is Answer.REFUSED:
-        message = "Your person said no. The request waits on: reject it, if they say so."
-        raise MemoryFailed(ErrorCode.GOVERNANCE_DENIED, message)
-    if answer is Answer.NONE:
-        raise MemoryFailed(ErrorCode.GOVERNANCE_DENIED, _BY_HAND.format(id=id))
+    await memory.approvals.pending(id, caller)
+    page = APPROVAL_PAGE.format(id=id)
+    return MemoryFailed(ErrorCode.GOVERNANCE_DENIED, _BY_HAND.format(page=page), {"page": page})
 
 
-_OPERATIONS_IN_WORDS = {
+APPROVAL_PAGE = "/approvals/knowledge/{id}"
+"""The path, below the portal's address, of the page on which a person decides a request."""
+OPERATIONS_IN_WORDS = {
     "create": "keep this in memory",
     "update": "change an entry of memory to this",
     "delete": "remove an entry from memory",
@@ -119,10 +111,11 @@ _OPERATIONS_IN_WORDS = {
     "relate": "let this entry of memory stand in place of another one",
     "verify": "have this verified, and shown to those it is for",
 }
+"""What each operation is to do."""
 _BY_HAND = (
-    "Your client cannot ask your person, and you cannot approve in their place. They do it "
-    "themselves: in a client that shows forms, or with POST "
-    "/openspec/v1/knowledge/approvals/{id}/approve and a token of their own. Tell them so."
+    "Nothing is approved: a yes is a person's, and a token may be an agent's. Your person opens "
+    "{page} below the portal's address in a browser where they are signed in, looks at it and "
+    "approves it. Tell them so. To reject it takes no page."
 )
 
 

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime
 from typing import Any
 
 import pytest
 
+from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
+from plugins.knowledge import plugin
 from plugins.knowledge.memory.api.api import PREFIXES
 from plugins.knowledge.memory.api.errors import ErrorResponse
 from plugins.knowledge.memory.model.errors import ErrorCode
+from tests.gateway.surfaces.pages.browser import Browser
 
 pytestmark = pytest.mark.anyio
 OWN = PREFIXES[0]
+TIERS = {"access": {"members": "signed_in"}, "items": {"knowledge": "public"}}
 each_prefix = pytest.mark.parametrize("prefix", PREFIXES)
+
+
+@pytest.fixture
+async def portal() -> AsyncGenerator[TestPortal]:
+    """The portal, where whoever signs in with a browser may approve."""
+    async with open_test_portal(plugin, tiers=TIERS) as opened:
+        yield opened
 
 
 async def ask(
@@ -48,9 +59,8 @@ async def refusal(portal: TestPortal, method: str, path: str, tier: str) -> tupl
 
 
 @each_prefix
-@pytest.mark.parametrize(("word", "state"), [("approve", "approved"), ("reject", "rejected")])
-async def test_a_person_decides_and_the_answer_says_who_and_when(
-    portal: TestPortal, prefix: str, word: str, state: str
+async def test_a_person_rejects_and_the_answer_says_who_and_when(
+    portal: TestPortal, prefix: str
 ) -> None:
     request, entry = await ask(portal)
     (waiting,) = (await get(portal, f"{prefix}/approvals"))["approvals"]
@@ -58,21 +68,45 @@ async def test_a_person_decides_and_the_answer_says_who_and_when(
     assert waiting["content"] == "The gate opens at nine."
     assert await get(portal, f"{prefix}/approvals/{request}") == waiting
     answer = await portal.http("members").post(
-        f"{prefix}/approvals/{request}/{word}", json={"note": "Asked the gardener."}
+        f"{prefix}/approvals/{request}/reject", json={"note": "Asked the gardener."}
     )
     assert answer.status_code == 200, answer.text
     told = answer.json()
-    assert (told["state"], told["note"]) == (state, "Asked the gardener.")
+    assert (told["state"], told["note"]) == ("rejected", "Asked the gardener.")
     assert told["decided_by"] != told["requested_by"] == waiting["requested_by"]
     assert datetime.fromisoformat(told["decided_at"]) >= datetime.fromisoformat(
         told["requested_at"]
     )
     own = await get(portal, f"{prefix}/approvals/{request}", "public")
-    assert (own["state"], own["decided_by"]) == (state, told["decided_by"])
-    kept = await portal.http("members").get(f"{prefix}/{entry}/metadata")
-    assert kept.status_code == (200 if word == "approve" else 404)
-    again = await refusal(portal, "POST", f"{prefix}/approvals/{request}/{word}", "public")
+    assert (own["state"], own["decided_by"]) == ("rejected", told["decided_by"])
+    assert (await portal.http("members").get(f"{prefix}/{entry}/metadata")).status_code == 404
+    again = await refusal(portal, "POST", f"{prefix}/approvals/{request}/reject", "public")
     assert again[:2] == (409, ErrorCode.CONFLICT)
+    late = await refusal(portal, "POST", f"{prefix}/approvals/{request}/approve", "public")
+    assert late[:2] == (409, ErrorCode.CONFLICT)
+
+
+@each_prefix
+async def test_no_token_approves_and_the_answer_says_where_a_person_does(
+    portal: TestPortal, prefix: str
+) -> None:
+    request, entry = await ask(portal)
+    path = f"/approvals/knowledge/{request}"
+    for token in ("members", "public"):
+        answer = await portal.http(token).post(f"{prefix}/approvals/{request}/approve", json={})
+        said = ErrorResponse.model_validate_json(answer.content).error
+        assert (answer.status_code, said.code) == (403, ErrorCode.GOVERNANCE_DENIED)
+        assert said.details == {"page": path}
+        assert path in said.message
+    assert (await get(portal, f"{prefix}/approvals/{request}"))["state"] == "pending"
+    assert (await portal.http("members").get(f"{prefix}/{entry}/metadata")).status_code == 404
+    browser = Browser(portal.app, "http://127.0.0.1:8321")
+    await browser.sign_in(next_page=path)
+    await browser.submit(path, {"answer": "approve"})
+    await browser.aclose()
+    own = await get(portal, f"{prefix}/approvals/{request}", "public")
+    assert own["state"] == "approved"
+    assert (await portal.http("members").get(f"{prefix}/{entry}/metadata")).status_code == 200
 
 
 async def test_requests_come_by_state_and_in_pages(portal: TestPortal) -> None:

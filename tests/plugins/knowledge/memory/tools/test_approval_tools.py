@@ -12,6 +12,7 @@ from gateway.pipeline.exchange import SilentExchange
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.tools.entries import tools
+from plugins.knowledge.memory.tools.pending import pending_requests
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, World
 
 pytestmark = pytest.mark.anyio
@@ -44,9 +45,13 @@ class Unanswered(Legacy):
 
 
 class Modern(SilentExchange):
-    """A call of a client of 2026-07-28."""
+    """A call of a client of 2026-07-28, which may bring its person's answer."""
 
     client_capabilities = FORMS
+
+    def __init__(self, *, answered: bool = False) -> None:
+        super().__init__()
+        self.input_responses = {"approval": accepted(True)} if answered else None
 
 
 def accepted(approve: bool) -> dict[str, Any]:
@@ -86,46 +91,29 @@ async def test_without_an_answer_a_request_waits_that_another_person_approves(
 ) -> None:
     kept = await call(world.memory, client, "remember", ANA, **PUBLIC)
     assert kept.status == "pending_approval"
-    assert "decide_approval" in kept.note
+    assert "/approvals" in kept.note
     assert await world.found(ANA, "gate") == []
     (listed,) = (await call(world.memory, client, "list_approvals", CY)).requests
     assert (listed.id, listed.content) == (kept.approval, "The gate opens at nine.")
-    person = Legacy(accepted(True))
-    said = await call(world.memory, person, "decide_approval", CY, id=listed.id, approve=True)
-    assert said.state == "approved"
-    assert "The gate opens at nine." in person.asked[0]
+    await pending_requests(world.memory).decide(listed.id, CY, True, "")
     assert await world.found(CY, "gate") == ["The gate opens at nine."]
 
 
-@pytest.mark.parametrize("client", [SilentExchange(), Legacy({"action": "cancel"})])
-async def test_an_agent_alone_approves_nothing(world: World, client: Any) -> None:
+@pytest.mark.parametrize(
+    "client", [SilentExchange(), Legacy(accepted(True)), Modern(answered=True)]
+)
+async def test_no_client_approves_whatever_it_says_its_person_said(
+    world: World, client: Any
+) -> None:
     kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
-    with pytest.raises(MemoryFailed, match="approve in their place") as refused:
+    with pytest.raises(MemoryFailed, match="Nothing is approved") as refused:
         await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=True)
     assert refused.value.number is ErrorCode.GOVERNANCE_DENIED
+    assert refused.value.details == {"page": f"/approvals/knowledge/{kept.approval}"}
+    assert getattr(client, "asked", []) == []
     assert await world.found(CY, "gate") == []
     said = await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=False)
     assert said.state == "rejected"
-
-
-async def test_an_approver_who_says_no_leaves_the_request_waiting(world: World) -> None:
-    kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
-    client = Legacy(accepted(False))
-    with pytest.raises(MemoryFailed, match="waits on"):
-        await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=True)
-    assert [each.state for each in await world.memory.approvals.visible_to(CY)] == ["pending"]
-
-
-async def test_an_approver_whose_client_is_sent_back_comes_with_the_answer(world: World) -> None:
-    kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
-    client, wanted = Modern(), {"id": kept.approval, "approve": True}
-    needed = await call(world.memory, client, "decide_approval", CY, **wanted)
-    assert isinstance(needed, mcp.InputRequiredResult)
-    assert await world.found(CY, "gate") == []
-    client.request_state = needed.request_state
-    client.input_responses = {"approval": accepted(True)}
-    said = await call(world.memory, client, "decide_approval", CY, **wanted)
-    assert said.state == "approved"
 
 
 async def test_who_may_not_decide_is_not_asked_and_told_nothing(world: World) -> None:
@@ -178,6 +166,5 @@ async def test_a_change_of_what_everybody_reads_is_asked_for_too(world: World) -
     )
     assert kept.status == "pending_approval"
     assert await world.found(CY, "open") == ["Open at nine."]
-    client = Legacy(accepted(True))
-    await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=True)
+    await pending_requests(world.memory).decide(kept.approval, CY, True, "")
     assert await world.found(CY, "open") == ["Open at ten."]
