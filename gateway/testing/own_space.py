@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gateway.testing.own_tables import portal_metadata
 from gateway.testing.portal import TestPortal
 from gateway.testing.suite_part import SuitePart
 
@@ -57,13 +58,10 @@ async def _own_tables(portal: TestPortal) -> list[str]:
     """The tables of the plugins, as the portal's own are known."""
     from sqlalchemy import inspect
 
-    import gateway.identity.stores.tables  # noqa: F401  (adds its own to those of the audit)
-    from gateway.observability.audit_table import metadata
-
     engine = portal.running.services.database.engine
     async with engine.connect() as connection:
         names = await connection.run_sync(lambda sync: inspect(sync).get_table_names())
-    ours = set(metadata.tables)
+    ours = set(portal_metadata().tables)
     return sorted(name for name in names if name not in ours and not _keeps_versions(name))
 
 

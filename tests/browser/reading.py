@@ -6,10 +6,14 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, Page
+from playwright.async_api import Browser, BrowserContext, Frame, Page, expect
 
 from tests.browser.chromium import AXE
 
+PATIENCE_MS = 45_000
+_NO_FAULTS = ("404", "hidden by content-visibility")
+"""What the console says of a page that is right: what was asked for is not there; and Playwright
+looked into a picture that is drawn in the next moment."""
 PHONE, DESK = {"width": 360, "height": 780}, {"width": 1280, "height": 800}
 
 
@@ -17,7 +21,7 @@ PHONE, DESK = {"width": 360, "height": 780}, {"width": 1280, "height": 800}
 async def opened(browser: Browser, **options: Any) -> AsyncGenerator[tuple[BrowserContext, Page]]:
     """A browser of its own, whose console must stay silent: no policy may be broken."""
     context = await browser.new_context(**options)
-    context.set_default_timeout(45_000)
+    context.set_default_timeout(PATIENCE_MS)
     page = await context.new_page()
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
@@ -26,11 +30,14 @@ async def opened(browser: Browser, **options: Any) -> AsyncGenerator[tuple[Brows
         yield context, page
     finally:
         await context.close()
-    assert [line for line in said if "404" not in line] == []
+    said = [line for line in said if not any(each in line for each in _NO_FAULTS)]
+    assert said == [], said
 
 
-async def violations(page: Page) -> list[str]:
-    """What axe finds wrong with a page."""
+async def violations(page: Page | Frame) -> list[str]:
+    """What axe finds wrong with a page, or with a frame of one, once its pictures are drawn."""
+    undrawn = page.locator("figure.picture:not([data-alive])")
+    await expect(undrawn).to_have_count(0, timeout=PATIENCE_MS)
     await page.evaluate(AXE.read_text())
     found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [

@@ -132,7 +132,7 @@ async def test_everything_but_the_wallet_works_without_scripts(
         await page.get_by_label("What it is for").fill("A script")
         await page.get_by_role("button", name="Make the token").click()
         await expect(page.get_by_text("it is shown this once")).to_be_visible()
-        token = await page.get_by_label("The new token").inner_text()
+        token = await page.get_by_label("To be copied now").inner_text()
         assert await portal.parts.tokens.identify(token, "/mcp") is not None
         await page.get_by_role("button", name="Revoke A script").click()
         await expect(page.get_by_text("The token is revoked.")).to_be_visible()

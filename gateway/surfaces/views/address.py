@@ -8,6 +8,11 @@ from urllib.parse import urlencode
 
 Schema = Mapping[str, Any]
 """A JSON schema, as a tool's entry has it."""
+SEVERAL = ","
+"""What a field's name ends with that holds several values, with commas between them."""
+_DEEPEST = 8
+"""How deep a name leads into objects and lists."""
+_NOT_TEXT = ("array", "boolean", "integer", "number")
 
 
 def query_of(arguments: Mapping[str, Any]) -> str:
@@ -20,8 +25,9 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
         for key, each in value.items():
             yield from _flat(each, f"{name}.{key}" if name else key)
     elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _flat(each, name)
+        for number, each in enumerate(value):
+            is_object = isinstance(each, Mapping)
+            yield from _flat(each, f"{name}.{number}" if is_object else name)
     elif isinstance(value, bool):
         yield name, "true" if value else "false"
     elif value not in (None, ""):
@@ -34,22 +40,50 @@ def arguments_of(query: Iterable[tuple[str, str]], schema: Schema) -> dict[str, 
     What does not fit a type stays text, and the tool's own check says what is wrong with it.
 
     Args:
-        query: names and values in turn; empty values, as forms send them, count as none.
+        query: names and values in turn; empty values, as forms send them, count as none. The value
+            of a name that ends with a comma is a list, which may be empty.
         schema: the schema of the tool's arguments.
     """
     values: dict[str, list[str]] = {}
     for name, value in query:
-        if value:
+        if name.endswith(SEVERAL):
+            listed = [each.strip() for each in value.split(",")]
+            values.setdefault(name[:-1], []).extend(each for each in listed if each)
+        elif value:
             values.setdefault(name, []).append(value)
     given: dict[str, Any] = {}
     for name, several in values.items():
-        *around, last = name.split(".")
+        *around, last = name.split(".", _DEEPEST)
         place, own = given, schema
         for each in around:
             inner = place.setdefault(each, {})
             place, own = inner if isinstance(inner, dict) else {}, _property(own, each, schema)
         place[last] = _typed(several, _types(_property(own, last, schema), schema))
-    return given
+    return {name: _with_lists(each) for name, each in given.items()}
+
+
+def _with_lists(value: Any) -> Any:
+    """Values in which what is numbered (``stages.0.name``) is a list, in that order."""
+    if not isinstance(value, dict):
+        return value
+    made = {name: _with_lists(each) for name, each in value.items()}
+    if made and all(name.isdecimal() and name.isascii() for name in made):
+        return [made[name] for name in sorted(made, key=int)]
+    return made
+
+
+def kinds_of(schema: Schema) -> dict[str, str]:
+    """Which arguments are no texts, by their names as a query has them; one level deep."""
+    found: dict[str, str] = {}
+    for name, own in schema.get("properties", {}).items():
+        several = {name: own}
+        for each in _alternatives(own, schema):
+            several |= {f"{name}.{key}": one for key, one in each.get("properties", {}).items()}
+        for path, one in several.items():
+            types = _types(one, schema)
+            if kind := next((kind for kind in _NOT_TEXT if kind in types), ""):
+                found[path] = kind
+    return found
 
 
 def _alternatives(schema: Schema, root: Schema) -> Iterator[Schema]:
@@ -69,6 +103,8 @@ def _property(schema: Schema, name: str, root: Schema) -> Schema:
         if name in each.get("properties", {}):
             found: Schema = each["properties"][name]
             return found
+        if name.isdecimal() and isinstance(item := each.get("items"), Mapping):
+            return item
     return {}
 
 
@@ -84,7 +120,7 @@ def _types(schema: Schema, root: Schema) -> frozenset[str]:
 def _typed(values: Sequence[str], kinds: frozenset[str]) -> Any:
     if "array" in kinds:
         return list(values)
-    text = values[-1]
+    text = values[-1] if values else ""
     if "boolean" in kinds and text in ("true", "false"):
         return text == "true"
     for kind, make in (("integer", int), ("number", float)):

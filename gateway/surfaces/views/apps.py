@@ -17,7 +17,7 @@ import mcp_types as mcp
 from markupsafe import Markup, escape
 from pydantic_core import from_json, to_json
 
-from gateway.catalog.views import APP_META
+from gateway.catalog.apps import APP_META
 from gateway.contract import APP_MEDIA_TYPE
 
 EXTENSION = "io.modelcontextprotocol/ui"
@@ -27,6 +27,8 @@ DRAWING_META_KEY = "porch/view"
 """Where in a result's ``_meta`` its drawing is."""
 MAX_DRAWING_BYTES = 400_000
 """A larger drawing is left out: the App then says where the page is."""
+_SHEETS = ("tokens.css", "porch.css", "views.css", "graphs.css")
+_SCRIPTS = ("pictures.js", "views.js")
 _STATIC = Path(__file__).parent.parent / "pages" / "static"
 
 
@@ -70,20 +72,24 @@ def _html(title: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         "<title>{title}</title><style>{style}</style></head>"
-        '<body class="app" data-app="{version}"><main id="main" aria-live="polite">'
+        '<body class="app compact" data-app="{version}"><main id="main" aria-live="polite">'
         "<p>Waiting for the answer.</p></main>"
-        '<script type="module">{script}</script></body></html>'
+        "{scripts}</body></html>"
     )
-    style = "\n".join(_file(name) for name in ("porch.css", "views.css"))
+    style = "\n".join(_file(name) for name in _SHEETS)
     # Both files are ours, and neither contains what would end its element.
     return str(
         frame.format(
             title=escape(title),
             style=Markup(style),  # noqa: S704
-            script=Markup(_file("views.js")),  # noqa: S704
+            scripts=Markup("").join(_script(_file(name)) for name in _SCRIPTS),
             version=version("porch"),
         )
     )
+
+
+def _script(text: str) -> Markup:
+    return Markup('<script type="module">{}</script>').format(Markup(text))  # noqa: S704
 
 
 def _file(name: str) -> str:

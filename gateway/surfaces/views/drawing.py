@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
+from auth import Caller
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item
 from gateway.catalog.views import declared_view
 from gateway.pipeline.json_text import UNSENDABLE, sendable
-from gateway.surfaces.views.address import query_of
 from gateway.surfaces.views.filters import FILTERS
+from gateway.surfaces.views.graphs.picture import figure, own_style
+from gateway.surfaces.views.links import Links
+from gateway.surfaces.views.writes import Goal, Mark, WriteForms
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
     from markupsafe import Markup
 
 _SHARED = Path(__file__).parent / "templates"
@@ -42,86 +44,92 @@ def environment(folder: Path) -> Environment:
     return made
 
 
+def shared_template(name: str) -> Template:
+    """One of the templates that the portal's own views are drawn by."""
+    return environment(_SHARED).get_template(name)
+
+
 class Drawing:
     """Draws views for one caller at one address of the portal.
 
     Args:
         catalog: knows the views, and what the portal calls their tools.
         base: the portal's address as the caller sees it.
+        caller: who looks.
+        mark: proves that a form is one of a page's; None for an App, whose forms are calls.
     """
 
-    def __init__(self, catalog: Catalog, base: str) -> None:
+    def __init__(
+        self, catalog: Catalog, base: str, caller: Caller, mark: Mark | None = None
+    ) -> None:
         self._catalog = catalog
         self._base = base
+        self._caller = caller
+        self._mark = mark
 
-    def draw(self, item: Item, arguments: Mapping[str, Any], value: Any = None) -> str:
+    def draw(
+        self, item: Item, arguments: Mapping[str, Any], value: Any = None, *, glance: bool = False
+    ) -> str:
         """A view as HTML, to stand in a page.
 
         Args:
             item: the view's item.
             arguments: what the tool was called with.
             value: what the tool returned; None where it was not called.
+            glance: whether it stands among other things, with a heading of its own above it.
         """
         view = declared_view(item)
         template = environment(view.template.parent).get_template(view.template.name)
-        links = Links(self._catalog, item.plugin, self._base)
+        links = self._links(item)
+        forms = WriteForms(view, links, Goal(view.tool, dict(arguments)), self._mark)
         shown = {} if value is None else {"result": plain(value)}
+
+        def picture() -> Markup:
+            return self._picture(item, arguments, shown.get("result"))
+
         return template.render(
-            view=view, arguments=dict(arguments), link=links.link, form=links.form, **shown
+            view=view,
+            arguments=dict(arguments),
+            link=links.link,
+            form=links.form,
+            picture=picture,
+            may=links.may,
+            write=forms.write,
+            then=forms.then,
+            glance=glance,
+            heading="h3" if glance else "h2",
+            **shown,
         )
+
+    def file(self, item: Item, arguments: Mapping[str, Any], value: Any) -> str:
+        """The graph of a view as SVG, to stand alone.
+
+        Args:
+            item: the view's item; the view has a graph.
+            arguments: what the tool was called with.
+            value: what the tool returned.
+        """
+        view = declared_view(item)
+        if view.graph is None:
+            raise ValueError(f"{item.key} has no graph")
+        drawn = figure(view.graph(plain(value), arguments), self._links(item).link, "")
+        return shared_template("graph.svg").render(style=own_style(), **drawn)
+
+    def _picture(self, item: Item, arguments: Mapping[str, Any], result: Any) -> Markup:
+        from markupsafe import Markup
+
+        view, links = declared_view(item), self._links(item)
+        if view.graph is None or result is None:
+            return Markup("")
+        drawn = figure(view.graph(result, arguments), links.link, links.file(view.tool, arguments))
+        return Markup(shared_template("picture.html").render(**drawn))  # noqa: S704  (it escapes everything)
 
     def address(self, item: Item, arguments: Mapping[str, Any]) -> str:
         """The address of a view's page for some arguments."""
-        return Links(self._catalog, item.plugin, self._base).address(
-            declared_view(item).tool, **arguments
-        )
+        return self._links(item).address(declared_view(item).tool, **arguments)
 
-
-class Links:
-    """Links to what a plugin's tools show.
-
-    Args:
-        catalog: knows their views.
-        plugin: the plugin.
-        base: the portal's address.
-    """
-
-    def __init__(self, catalog: Catalog, plugin: str, base: str) -> None:
-        self._catalog = catalog
-        self._plugin = plugin
-        self._base = base
-
-    @cached_property
-    def _pages(self) -> Mapping[str, str]:
-        views = self._catalog.views.of(self._plugin)
-        return {each.tool: f"{self._base}/{self._plugin}/{each.page}" for each in views}
-
-    def address(self, tool: str, /, **arguments: Any) -> str:
-        """The address of the page that shows a tool's answer to some arguments, or ""."""
-        page, query = self._pages.get(tool, ""), query_of(arguments)
-        return f"{page}?{query}" if page and query else page
-
-    def link(self, tool: str, /, **arguments: Any) -> Markup:
-        """The attributes of a link: a page to go to, and for an App the call to make."""
-        from jinja2 import Undefined
-        from markupsafe import Markup
-
-        missing = (Undefined, type(None))  # a template names what an answer may have left out
-        given = {name: each for name, each in arguments.items() if not isinstance(each, missing)}
-        address = self.address(tool, **given)
-        href = Markup('href="{}" ').format(address) if address else Markup("")
-        call = Markup('data-tool="{}" data-arguments="{}"')
-        return href + call.format(self._called(tool), json.dumps(given, ensure_ascii=False))
-
-    def form(self, tool: str) -> Markup:
-        """The attributes of a form whose fields are arguments of a tool."""
-        from markupsafe import Markup
-
-        action = Markup('method="get" action="{}" data-form="{}"')
-        return action.format(self.address(tool), self._called(tool))
-
-    def _called(self, tool: str) -> str:
-        return self._catalog.called(self._plugin, tool) or tool
+    def _links(self, item: Item) -> Links:
+        return Links(self._catalog, item.plugin, self._base, self._caller)
 
 
 def plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,11 @@ def body(value: Any) -> str:
         return text
 
 
+def shell(value: Any) -> str:
+    """A text as one word of a shell's command, whatever it holds."""
+    return shlex.quote(_text(value))
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {"body": body, "day": day, "marked": marked, "markdown": _markdown}
+    {"body": body, "day": day, "marked": marked, "markdown": _markdown, "shell": shell}
 )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel
 
 from gateway.contract import (
+    Graph,
+    GraphEdge,
+    GraphNode,
     Host,
     Offer,
     Plugin,
@@ -18,6 +22,7 @@ from gateway.contract import (
     Tool,
     ToolFailed,
     View,
+    Write,
     hookimpl,
 )
 
@@ -25,6 +30,9 @@ HERE = Path(__file__).parent
 READS = ToolAnnotations(read_only_hint=True)
 EVIL = "<script>alert(1)</script>\"'<img src=x onerror=alert(1)>\u202e"
 """Markup, quotes and a mark that turns the direction of writing."""
+
+
+WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True)
 
 
 class Thing(BaseModel):
@@ -59,23 +67,81 @@ async def secret_thing() -> Thing:
     return Thing(name="secret", text="", size=0)
 
 
+class Kept(BaseModel):
+    """What became of a thing."""
+
+    name: str
+    size: int
+    tags: list[str]
+    sure: bool
+
+
+KEPT: list[Kept] = []
+"""What was kept, the newest last."""
+
+
+async def keep_thing(
+    name: str, size: int = 1, tags: list[str] | None = None, sure: bool = False
+) -> Kept:
+    """Keep a thing.
+
+    Args:
+        name: What it is called.
+        size: How large.
+        tags: What it is about.
+        sure: Whether you are.
+    """
+    if name == "none":
+        raise ToolFailed("bad_input", f"Nobody keeps {name}.")
+    KEPT.append(Kept(name=name, size=size, tags=tags or [], sure=sure))
+    return KEPT[-1]
+
+
+async def burn_thing(name: str) -> Kept:
+    """Burn a thing, which no page offers.
+
+    Args:
+        name: What it is called.
+    """
+    raise AssertionError(name)
+
+
 def tools() -> list[Tool]:
     """The tools."""
     return [
+        Tool.of(keep_thing, tier=Tier.PUBLIC, annotations=WRITES),
+        Tool.of(burn_thing, tier=Tier.OPEN, annotations=WRITES),
         Tool.of(show_thing, tier=Tier.OPEN, annotations=READS),
         Tool.of(list_things, tier=Tier.OPEN, annotations=READS),
         Tool.of(secret_thing, tier=Tier.MEMBERS, annotations=READS),
     ]
 
 
-def view(name: str, tool: str, *, listed: bool = False, path: str = "") -> View:
+KEEPS = (Write("keep_thing", "{{ result.name }} is kept, {{ arguments.size or 'small' }}."),)
+
+
+def things(answer: Mapping[str, Any], arguments: Mapping[str, Any]) -> Graph:
+    """A thing and what it is about."""
+    name, tags = answer["name"], answer["tags"]
+    nodes = [GraphNode(name, name, EVIL, "start"), *(_tag(each) for each in tags)]
+    return Graph(f"{name} {EVIL}", nodes, [GraphEdge(name, each, EVIL) for each in tags])
+
+
+def _tag(name: str) -> GraphNode:
+    return GraphNode(name, name, tool="show_thing", arguments={"name": name})
+
+
+def view(
+    name: str, tool: str, *, listed: bool = False, path: str = "", asks: str = "", **others: Any
+) -> View:
     """A view of this plugin."""
-    return View(name, f"The {name}", tool, HERE / "thing.html", path, listed)
+    template = HERE / "thing.html"
+    return View(name, f"The {name}", tool, template, path, listed, KEEPS, asks, **others)
 
 
 VIEWS = [
-    view("thing", "show_thing"),
-    view("things", "list_things", listed=True, path="all/of-them"),
+    view("thing", "show_thing", asks="name", graph=things),
+    view("things", "list_things", listed=True, path="all/of-them", glance={}),
     view("secret", "secret_thing", listed=True),
 ]
 

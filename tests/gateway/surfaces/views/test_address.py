@@ -75,3 +75,49 @@ def test_what_does_not_fit_is_left_for_the_tool_to_refuse(
 @given(st.lists(st.tuples(st.text(max_size=8), st.text(max_size=8)), max_size=5))
 def test_no_query_breaks_it(query: list[tuple[str, str]]) -> None:
     assert isinstance(arguments_of(query, SCHEMA), dict)
+
+
+def test_several_values_stand_in_one_field_with_commas_between_them() -> None:
+    assert arguments_of([("tags,", " wood, , old "), ("name", "chair")], SCHEMA) == {
+        "tags": ["wood", "old"],
+        "name": "chair",
+    }
+    assert arguments_of([("tags,", "")], SCHEMA) == {"tags": []}
+
+
+NESTED: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "stages": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "tags": {"type": "array"},
+                    "size": {"type": "integer"},
+                },
+            },
+        }
+    },
+}
+
+
+def test_what_is_numbered_is_a_list_of_objects() -> None:
+    query = [
+        ("stages.10.name", "last"),
+        ("stages.2.name", "first"),
+        ("stages.2.size", "3"),
+        ("stages.2.tags", "a"),
+        ("stages.3.name", ""),
+    ]
+    assert arguments_of(query, NESTED) == {
+        "stages": [{"name": "first", "size": 3, "tags": ["a"]}, {"name": "last"}]
+    }
+    given = {"stages": [{"name": "a", "size": 1}, {"name": "b", "tags": ["x", "y"]}]}
+    assert arguments_of(parse_qsl(query_of(given)), NESTED) == given
+
+
+def test_a_name_that_leads_very_deep_is_taken_as_it_is() -> None:
+    given = arguments_of([(".".join("a" * 5000), "x"), ("0", "y")], NESTED)
+    assert given["0"] == "y"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jinja2 import Undefined
 
-from gateway.surfaces.views.filters import body, day, marked
+from gateway.surfaces.views.filters import body, day, marked, shell
 
 
 def test_the_words_of_a_query_are_marked_in_any_form_and_all_else_is_text() -> None:
@@ -30,3 +30,9 @@ def test_a_text_is_shown_without_its_frontmatter() -> None:
 def test_a_date_is_its_day() -> None:
     assert day("2026-11-26T10:00:00Z") == "2026-11-26"
     assert day("yesterday") == ""
+
+
+def test_a_text_is_one_word_of_a_command_whatever_it_holds() -> None:
+    assert shell("pdf") == "pdf"
+    assert shell("x; rm -rf ~ 'y'") == """'x; rm -rf ~ '"'"'y'"'"''"""
+    assert shell(None) == "''"

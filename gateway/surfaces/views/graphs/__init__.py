@@ -1,0 +1,1 @@
+"""Graphs of views as pictures: where their boxes stand, and the SVG that shows it."""
