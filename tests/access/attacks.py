@@ -20,6 +20,7 @@ from auth import Account, Tier
 from auth.stores import Person
 from gateway.identity.authentication import Authentication
 from gateway.testing import TestPortal, open_test_portal
+from gateway.testing.own_tables import portal_metadata
 from tests.gateway.surfaces.oauth.surface import pkce, query_of
 from tests.gateway.surfaces.pages.browser import NAVIGATES, Browser
 from tests.journeys import garden
@@ -105,11 +106,9 @@ class Attacked:
 
     async def rows(self) -> dict[str, int]:
         """How many rows each table of the portal has."""
-        from gateway.observability.audit_table import metadata
-
         found = {}
         async with self.portal.running.services.shared_database.engine.connect() as connection:
-            for name, table in metadata.tables.items():
+            for name, table in portal_metadata().tables.items():
                 if name.startswith("porch_"):
                     query = select(func.count()).select_from(table)
                     found[name] = (await connection.execute(query)).scalar_one()

@@ -88,6 +88,7 @@ REPOSITORY = Kind(
         ("get_file", {"repo": "{}", "file": "main.py"}),
         ("search_code", {"repo": "{}", "query": "grow"}),
         ("get_project_stats", {"repo": "{}"}),
+        ("get_health_report", {"repo": "{}"}),
         ("get_function", {"repo": "{}", "name": "grow"}),
     ),
 )

@@ -6,8 +6,7 @@ For admins, and for the portal's own user over its local socket, through which `
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,26 +15,21 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from auth import Caller
-from auth.resolver import Resolver
 from auth.rules.verdict import Resolution, Verdict, lines
-from auth.stores import Person, Stores
-from gateway.catalog.catalog import Catalog, Explanation
-from gateway.catalog.items import Item
-from gateway.catalog.missing_items import Absences, Explained
-from gateway.config.tiers_file import Tiers, parse_tiers
-from gateway.contract import Absent
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.missing_items import Explained
+from gateway.config.tiers_file import parse_tiers
 from gateway.contract.suggestions import near
-from gateway.errors import ConfigError, NotFound, PortalError, wire
-from gateway.identity.person_lookup import PersonLookup
-from gateway.surfaces.admin import tiers_diff
+from gateway.errors import ConfigError, PortalError, wire
+from gateway.surfaces.admin.budgets import BudgetAdmin
+from gateway.surfaces.admin.explaining import Explaining, Judged
+from gateway.surfaces.admin.payments import NOTHING_PAID, PaymentAdmin
+from gateway.surfaces.admin.tiers_diff import Comparing
 from gateway.surfaces.http.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.http.request_context import context_of
 
 MAX_TIERS_BYTES = 1024 * 1024
 """Bytes that a ``tiers.yaml`` may have here."""
-
-MAX_CONCURRENT_JUDGEMENTS = 100
-"""People who are judged at the same time."""
 
 Answer = Callable[[Request], Awaitable[Any]]
 
@@ -46,17 +40,19 @@ class Admin:
 
     Attributes:
         catalog: the items and what is decided for them.
-        absences: what callers do not see, and why.
-        resolver: judges people.
-        stores: the people.
+        explaining: says why somebody may use something.
+        comparing: says what other rules would change.
         closed: names the plugins that are not open, whose tools nobody knows now.
+        budgets: answers about budgets of models.
+        payments: answers about what people pay.
     """
 
     catalog: Catalog
-    absences: Absences
-    resolver: Resolver
-    stores: Stores
+    explaining: Explaining
+    comparing: Comparing
+    budgets: BudgetAdmin
     closed: Callable[[], Sequence[str]] = tuple
+    payments: PaymentAdmin = NOTHING_PAID
 
     async def tools(self, request: Request) -> Any:
         """Answer ``GET /admin/tools?name=NAME&name=...``: which are none, and what comes near."""
@@ -71,65 +67,23 @@ class Admin:
 
     async def explain(self, request: Request) -> Any:
         """Answer ``GET /admin/explain?as=WHO&item=NAME``."""
-        whoever = PersonLookup(self.stores, self.resolver)
-        caller, resolution = await whoever.caller(request.query_params.get("as", "anonymous"))
-        name = request.query_params.get("item")
-        items = self.catalog.named(name) if name else []
-        explained = [_explained(i.key, i.kind, self.catalog.explain(i, caller)) for i in items]
-        if name and (row := self.catalog.explain_row(name, caller)):
-            explained.append(_explained(name, "row", row))
-        absent = await self.absences.about(name, caller) if name else []
-        if name and not explained and not absent:
-            raise NotFound(await self._unknown(name, caller))
-        return _caller(caller) | {
-            "rules": _rules(resolution),
-            "items": explained,
-            "absent": [_absent(each) for each in absent],
+        asked = request.query_params
+        chain = await self.explaining.chain(asked.get("as", "anonymous"), asked.get("item", ""))
+        return _caller(chain.caller) | {
+            "rules": _rules(chain.resolution),
+            "items": [_explained(each) for each in chain.items],
+            "absent": [_absent(each) for each in chain.absent],
         }
-
-    async def _unknown(self, name: str, caller: Caller) -> str:
-        items: list[Item | Absent] = [*self.catalog.items()]
-        items += [each.absent for each in await self.absences.explained(caller)]
-        names = {each.key for each in items} if "/" in name else {each.name for each in items}
-        if found := near(name, names):
-            return f"Nothing here is called {name}. Near it: {', '.join(found)}."
-        return f"Nothing here is called {name}; `porch tools --all` lists what there is."
 
     async def diff(self, request: Request) -> Any:
         """Answer ``POST /admin/tiers-diff``, whose body is a ``tiers.yaml``."""
         raw = await read_body(request.receive, context_of(request.scope).headers, MAX_TIERS_BYTES)
         tiers = parse_tiers(raw, request.query_params.get("file", "tiers.yaml"))
-        before, after = self.catalog.decisions(), self.catalog.decisions(tiers.items)
-        people = [change async for change in self._people(tiers)]
+        changes = await self.comparing.changes(tiers)
         return {
-            "items": [
-                asdict(change) | {"gains": change.gains, "loses": change.loses}
-                for change in tiers_diff.item_changes(before, after)
-            ],
-            "people": [asdict(change) for change in people],
+            "items": [change.told() for change in changes.items],
+            "people": [asdict(change) for change in changes.people],
         }
-
-    async def _people(self, tiers: Tiers) -> AsyncIterator[tiers_diff.PersonChange]:
-        now = tiers_diff.Rules(self.resolver, self.catalog.decisions())
-        then = tiers_diff.Rules(
-            self.resolver.under(tiers.access), self.catalog.decisions(tiers.items)
-        )
-        async for people in _together(self.stores.people.everyone()):
-            judged = (tiers_diff.person_change(person, now, then) for person in people)
-            for change in await asyncio.gather(*judged):
-                if change is not None:
-                    yield change
-
-
-async def _together(people: AsyncIterator[Person]) -> AsyncIterator[list[Person]]:
-    """People in groups, so that what a group asks of a source goes there in one request."""
-    group: list[Person] = []
-    async for person in people:
-        group.append(person)
-        if len(group) == MAX_CONCURRENT_JUDGEMENTS:
-            yield group
-            group = []
-    yield group
 
 
 def admin_routes(admin: Admin, status: Answer, tool_costs: Answer) -> list[Route]:
@@ -145,6 +99,10 @@ def admin_routes(admin: Admin, status: Answer, tool_costs: Answer) -> list[Route
         Route("/admin/tools", endpoint=_for_admins(admin.tools)),
         Route("/admin/tool-costs", endpoint=_for_admins(tool_costs)),
         Route("/admin/explain", endpoint=_for_admins(admin.explain)),
+        Route("/admin/budgets", endpoint=_for_admins(admin.budgets.standing)),
+        Route("/admin/credits", endpoint=_for_admins(admin.budgets.grant), methods=["POST"]),
+        Route("/admin/payments", endpoint=_for_admins(admin.payments.listed)),
+        Route("/admin/payments", endpoint=_for_admins(admin.payments.reconciled), methods=["POST"]),
         Route("/admin/tiers-diff", endpoint=_for_admins(admin.diff), methods=["POST"]),
     ]
 
@@ -171,13 +129,15 @@ def _for_admins(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     return guarded
 
 
-def _explained(key: str, kind: str, why: Explanation) -> dict[str, Any]:
+def _explained(judged: Judged) -> dict[str, Any]:
+    why = judged.why
     return {
-        "item": key,
-        "kind": kind,
+        "item": judged.key,
+        "kind": judged.kind,
         "requires": why.decision.tier,
         "hidden": why.decision.hidden,
         "decided_by": why.decision.because,
+        "waits_for": why.decision.waits_for,
         "allowed": why.allowed,
         "known": why.known,
         "because": why.because,

@@ -47,10 +47,12 @@ class Status:
 
     async def answer(self, request: Request) -> Any:
         """Answer the request, for all workers where there are several."""
-        own = await self._own()
-        workers = self._running.workers
-        alone = not workers.number or OWN in request.query_params
-        return own if alone else await of_all(own, workers)
+        return await self.found(alone=OWN in request.query_params)
+
+    async def found(self, *, alone: bool = False) -> dict[str, Any]:
+        """What the portal does; of this worker alone, or of all where there are several."""
+        own, workers = await self._own(), self._running.workers
+        return own if alone or not workers.number else await of_all(own, workers)
 
     async def _own(self) -> dict[str, Any]:
         running = self._running

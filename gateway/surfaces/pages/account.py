@@ -20,6 +20,9 @@ from gateway.surfaces.pages.forms import Refused
 from gateway.surfaces.pages.frame import Frame
 from gateway.surfaces.pages.visitors import Visitor
 
+MOST_CALLS = 100
+"""Calls that the page of what somebody did shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Need:
@@ -87,6 +90,7 @@ class AccountPage:
         return [
             self._frame.page("/account", self._show),
             self._frame.page("/account/export", self._export),
+            self._frame.page("/account/activity", self._activity),
             *AccountForms(self._frame).routes(),
             *self._connections.routes(),
         ]
@@ -118,6 +122,18 @@ class AccountPage:
             grants=await parts.stores.grants.of(person.id),
             sessions=await parts.stores.sessions.of(person.id),
             believed=parts.believed.total_seconds(),
+        )
+
+    async def _activity(self, request: Request, visitor: Visitor) -> Response:
+        if visitor.person is None:
+            return self._frame.go(visitor, "/signin?next=/account")
+        calls = await self._frame.parts.calls_of(visitor.person.id, MOST_CALLS + 1)
+        return self._frame.render(
+            request,
+            visitor,
+            "activity.html",
+            calls=calls[:MOST_CALLS],
+            more=len(calls) > MOST_CALLS,
         )
 
     async def _export(self, request: Request, visitor: Visitor) -> Response:

@@ -13,9 +13,10 @@ from auth.sealer import Sealer
 from gateway.surfaces.http.body import BodyRefused, read_body
 from gateway.surfaces.pages.visitors import Visitor
 
-_MAX_BODY_BYTES = 64 * 1024
+MAX_FORM_BYTES = 64 * 1024
 _MAX_FIELDS = 300
 _PAGES = frozenset({"/", "/account", "/consent"})
+_BELOW = ("/admin/", "/approvals/", "/chat/")
 
 
 class Refused(Exception):
@@ -26,16 +27,23 @@ class Refused(Exception):
         title: what happened, in a few words.
         text: why, and what to do.
         headers: what the response carries beside.
+        typed: what the person has written, which the page gives back to be copied.
     """
 
     def __init__(
-        self, status: int, title: str, text: str, headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        title: str,
+        text: str,
+        headers: Mapping[str, str] | None = None,
+        typed: Sequence[str] = (),
     ) -> None:
         super().__init__(text)
         self.status = status
         self.title = title
         self.text = text
         self.headers = dict(headers or {})
+        self.typed = tuple(typed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +82,16 @@ class Forms:
         """
         return self._sealer.mark(f"{visitor.binding}\n{action}\n{about}")
 
-    async def read(self, request: Request, visitor: Visitor, action: str) -> Fields:
+    async def read(
+        self, request: Request, visitor: Visitor, action: str, limit: int = MAX_FORM_BYTES
+    ) -> Fields:
         """The fields of a form that this person sent from one of our pages.
+
+        Args:
+            request: what the browser has sent.
+            visitor: whose browser it is.
+            action: the path that the form was marked for.
+            limit: bytes that it may have.
 
         Raises:
             Refused: it comes from elsewhere, is not marked by us, or is too large.
@@ -89,7 +105,7 @@ class Forms:
             )
         headers = dict(request.headers.items())
         try:
-            body = await read_body(request.receive, headers, _MAX_BODY_BYTES)
+            body = await read_body(request.receive, headers, limit)
             values = _values(body)
         except BodyRefused as refused:
             raise Refused(refused.status, "This form cannot be read", str(refused)) from None
@@ -129,7 +145,8 @@ def own_page(text: str, otherwise: str = "/account") -> str:
     except ValueError:
         return otherwise
     plain = text.isascii() and text.isprintable() and not set(text) & set("\\ #")
-    known = url.path in _PAGES and not url.scheme and not url.netloc
+    ours = url.path in _PAGES or f"{url.path}/".startswith(_BELOW)
+    known = ours and not url.scheme and not url.netloc
     return text if plain and known else otherwise
 
 

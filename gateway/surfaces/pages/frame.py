@@ -14,15 +14,17 @@ from starlette.routing import Route
 
 from auth.stores import NoSuchPerson
 from gateway.observability.logs import request_id as current_request_id
+from gateway.surfaces import views
 from gateway.surfaces.http.body import ClientLeft
 from gateway.surfaces.http.client_address import client_address
 from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.pages import words
 from gateway.surfaces.pages.assets import Assets
 from gateway.surfaces.pages.cookies import Cookies
-from gateway.surfaces.pages.forms import Fields, Forms, Refused
+from gateway.surfaces.pages.forms import MAX_FORM_BYTES, Fields, Forms, Refused
 from gateway.surfaces.pages.notices import Notice, Notices
 from gateway.surfaces.pages.parts import PageParts
+from gateway.surfaces.pages.tool_calls import ToolCalls
 from gateway.surfaces.pages.visitors import Visitor, Visitors
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ FormPage = Callable[[Request, Visitor, Fields], Awaitable[Response]]
 """Answers a form that was sent from one of our pages."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_SHARED = Path(views.__file__).parent / "templates"
+"""Parts that pages share with Apps."""
 HEADERS = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
@@ -65,12 +69,13 @@ def environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader([_TEMPLATES, _SHARED]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+        finalize=words.harmless,
     )
     made.filters.update(words.FILTERS)
     return made
@@ -88,12 +93,18 @@ class Frame:
         self.cookies = Cookies(parts.site)
         self.visitors = Visitors(parts, self.cookies)
         self.forms = Forms(parts.key)
+        self.calls = ToolCalls(parts, self.visitors)
         self.notices = Notices(parts.key, self.cookies)
         self.assets = Assets()
 
     @cached_property
     def _templates(self) -> Environment:
         return environment()
+
+    def compile(self, folder: str) -> None:
+        """Compile the templates of a folder ahead of use: it takes a while, so in a thread."""
+        for name in self._templates.list_templates(filter_func=lambda n: n.startswith(folder)):
+            self._templates.get_template(name)
 
     # Answers.
 
@@ -122,6 +133,7 @@ class Frame:
             visitor=visitor,
             root=visitor.root,
             here=request.url.path,
+            chats=self.parts.chats,
             asset=lambda name: visitor.root + self.assets.path(name),
             mark=lambda action, about="": self.forms.mark(visitor, action, about),
             notice=self.notices.waiting(request.cookies),
@@ -161,9 +173,15 @@ class Frame:
         return RedirectResponse(url, 303, headers=HEADERS)
 
     def error(
-        self, request: Request, visitor: Visitor, status: int, title: str, text: str
+        self,
+        request: Request,
+        visitor: Visitor,
+        status: int,
+        title: str,
+        text: str,
+        typed: Sequence[str] = (),
     ) -> Response:
-        """A page that says what went wrong."""
+        """A page that says what went wrong, and gives back what was typed in vain."""
         return self.render(
             request,
             visitor,
@@ -171,6 +189,7 @@ class Frame:
             status=status,
             title=title,
             text=text,
+            typed=typed,
             request_id=current_request_id.get(),
         )
 
@@ -183,7 +202,7 @@ class Frame:
             visitor = await self.visitors.of(request)
             try:
                 _check_credentials(request, visitor)
-                return await answer(request, visitor)
+                return await answer(request, await self.visitors.told(visitor))
             except Refused as refused:
                 return self._refused(request, visitor, refused)
             except NoSuchPerson:
@@ -191,14 +210,20 @@ class Frame:
 
         return Route(path, endpoint, methods=["GET"])
 
-    def form(self, path: str, answer: FormPage) -> Route:
-        """What takes a form at a path, after it was seen to be one of ours."""
+    def form(self, path: str, answer: FormPage, limit: int = MAX_FORM_BYTES) -> Route:
+        """What takes a form at a path, after it was seen to be one of ours.
+
+        Args:
+            path: where it is sent, as a route has it.
+            answer: answers it.
+            limit: bytes that it may have.
+        """
 
         async def endpoint(request: Request) -> Response:
             visitor = await self.visitors.of(request)
             try:
                 _check_credentials(request, visitor)
-                fields = await self.forms.read(request, visitor, path)
+                fields = await self.forms.read(request, visitor, request.scope["path"], limit)
                 return await answer(request, visitor, fields)
             except Refused as refused:
                 return self._refused(request, visitor, refused)
@@ -210,7 +235,9 @@ class Frame:
         return Route(path, endpoint, methods=["POST"])
 
     def _refused(self, request: Request, visitor: Visitor, refused: Refused) -> Response:
-        response = self.error(request, visitor, refused.status, refused.title, refused.text)
+        response = self.error(
+            request, visitor, refused.status, refused.title, refused.text, refused.typed
+        )
         response.headers.update(refused.headers)
         return response
 

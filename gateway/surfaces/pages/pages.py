@@ -11,6 +11,7 @@ from gateway.surfaces.pages.consent import ConsentPage
 from gateway.surfaces.pages.frame import Frame
 from gateway.surfaces.pages.home import Home
 from gateway.surfaces.pages.parts import PageParts
+from gateway.surfaces.pages.search import SearchPage
 from gateway.surfaces.pages.signin import SignInPages
 from gateway.surfaces.pages.visitors import Visitor
 
@@ -31,7 +32,13 @@ class Pages:
     def routes(self) -> list[Route]:
         """The routes of all pages."""
         frame = self.frame
-        pages = (Home(frame), SignInPages(frame), AccountPage(frame), ConsentPage(frame))
+        pages = (
+            Home(frame),
+            SearchPage(frame),
+            SignInPages(frame),
+            AccountPage(frame),
+            ConsentPage(frame),
+        )
         return [*frame.assets.routes(), *(route for page in pages for route in page.routes())]
 
     def error_page(self, request: Request, status: int, title: str, text: str) -> Response:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from gateway.errors import NotFound
 from gateway.identity.personal_archive import Archive
+from gateway.pipeline.call import Call, Outcome
 
 if TYPE_CHECKING:
-    from auth import Caller
+    from auth import Caller, Identity
     from auth.account_service import AccountService
     from auth.oauth.consent import Consents
     from auth.portal_addresses import Site
@@ -23,10 +25,24 @@ if TYPE_CHECKING:
     from gateway.catalog.catalog import Catalog
     from gateway.config.access import SignIn
     from gateway.contract import Absent, Offer
+    from gateway.limits.call_limits import CallLimits
     from gateway.limits.limiter import Limiter
+    from gateway.observability.audit_record import AuditRecord
+
+
+async def _no_one_waits(identity: Identity, caller: Caller) -> int:
+    return 0
 
 
 async def _nothing(caller: Caller) -> Sequence[Absent]:
+    return ()
+
+
+async def _run_nothing(call: Call) -> Outcome:
+    return Outcome(error=NotFound(f"There is no {call.kind} {call.name!r} here."))
+
+
+async def _no_calls(person: str, most: int) -> Sequence[AuditRecord]:
     return ()
 
 
@@ -54,8 +70,14 @@ class PageParts:
         offers: what the plugins that are open offer, by their names.
         missing: says what somebody does not see, and why.
         archive: writes what people take with them.
+        calls_of: the newest calls that a person has made, at most so many.
+        run: takes a call of a tool through the pipeline.
+        limits: counts the calls of each caller; None where nothing does.
+        asks_first: whether each run of a tool, by its key, waits for a person's yes.
+        waiting: counts what waits for somebody's word (:mod:`.waiting`).
         deleted: told that somebody deleted their account; returns at once.
         connected: told of each connection that a person has made, as ``connect_purpose`` says it.
+        chats: whether there is an assistant to chat with.
         tried: told of each attempt to sign in: by which way, and how it ended.
     """
 
@@ -77,6 +99,12 @@ class PageParts:
     offers: Mapping[str, Offer] = field(default_factory=dict)
     missing: Callable[[Caller], Awaitable[Sequence[Absent]]] = _nothing
     archive: Archive = field(default_factory=Archive)
+    calls_of: Callable[[str, int], Awaitable[Sequence[AuditRecord]]] = _no_calls
+    run: Callable[[Call], Awaitable[Outcome]] = _run_nothing
+    limits: CallLimits | None = None
+    asks_first: Callable[[str], bool] = lambda key: False
+    waiting: Callable[[Identity, Caller], Awaitable[int]] = _no_one_waits
     deleted: Callable[[], None] = lambda: None
     connected: Callable[[str], None] = lambda purpose: None
+    chats: bool = False
     tried: Callable[[str, str], None] = lambda way, outcome: None

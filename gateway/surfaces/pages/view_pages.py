@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -12,30 +13,39 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
+from gateway.approvals.request import PageBack
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item
 from gateway.catalog.refusals import NotAllowed
-from gateway.catalog.views import declared_view
+from gateway.catalog.views import PICTURE_SUFFIX, declared_view
 from gateway.contract import ToolFailed
 from gateway.errors import NotFound, PortalError
-from gateway.pipeline.call import Call, Target
+from gateway.pipeline.approval_answers import APPROVAL_NEEDED, APPROVAL_REFUSED
 from gateway.pipeline.call_context import CallContext
-from gateway.pipeline.pipeline import Pipeline
-from gateway.surfaces.http.request_context import context_of
-from gateway.surfaces.pages.frame import Frame
+from gateway.surfaces.pages.frame import HEADERS, Frame
+from gateway.surfaces.pages.view_writes import MAX_WRITE_BYTES, ViewWrites, asked_for
 from gateway.surfaces.pages.visitors import Visitor
 from gateway.surfaces.views.address import arguments_of
 from gateway.surfaces.views.drawing import Drawing
+from gateway.surfaces.views.graphs.picture import SVG_MEDIA_TYPE
 
-_STATUS = {"not_found": 404, "unknown_name": 404, "busy": 503, "unavailable": 503}
+_STATUS = {
+    "not_found": 404,
+    "unknown_name": 404,
+    "ended": 410,
+    "busy": 503,
+    "unavailable": 503,
+    APPROVAL_NEEDED: 409,
+    APPROVAL_REFUSED: 403,
+}
 """Statuses of failures whose code says more than that the request was wrong."""
 
 
 class _ViewRoute(Route):
     """Matches where a plugin has a view now: plugins open late, and change what they offer."""
 
-    def __init__(self, endpoint: Callable[..., Any], catalog: Catalog) -> None:
-        super().__init__("/{page:path}", endpoint, methods=["GET"])
+    def __init__(self, endpoint: Callable[..., Any], catalog: Catalog, method: str) -> None:
+        super().__init__("/{page:path}", endpoint, methods=[method])
         self._catalog = catalog
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
@@ -45,76 +55,110 @@ class _ViewRoute(Route):
         return Match.NONE, {}
 
 
+USAGE, USAGE_VIEW = "/usage", "/usage/month"
+"""What people type, and the view that it leads to, where the portal has models or plans."""
+
+
+class _UsageRoute(_ViewRoute):
+    """Matches ``/usage`` where there is the view that it leads to."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether that is asked for, and is there."""
+        if scope["type"] == "http" and scope["path"] == USAGE:
+            return super().matches({**scope, "path": USAGE_VIEW})
+        return Match.NONE, {}
+
+
 class ViewPages:
     """The pages of all plugins' views.
 
     Args:
         frame: what all pages share.
-        catalog: the tier gate.
-        pipeline: what every call passes.
+        writes: answers their forms.
     """
 
-    def __init__(self, frame: Frame, catalog: Catalog, pipeline: Pipeline) -> None:
+    def __init__(self, frame: Frame, writes: ViewWrites) -> None:
         self._frame = frame
-        self._catalog = catalog
-        self._pipeline = pipeline
+        self._calls = frame.calls
+        self._catalog = frame.parts.catalog
+        self._writes = writes
+        writes.draw = self._page
 
-    def route(self) -> Route:
-        """The route of all views that there are when a request comes in."""
-        return _ViewRoute(self._frame.page("/{page:path}", self._show).endpoint, self._catalog)
+    def routes(self) -> list[Route]:
+        """The routes of all views that there are when a request comes in, and of their forms."""
+        shown = self._frame.page("/{page:path}", self._show).endpoint
+        written = self._frame.form("/{page:path}", self._writes.answer, MAX_WRITE_BYTES).endpoint
+        usage = self._frame.page(USAGE, self._usage).endpoint
+        return [
+            _UsageRoute(usage, self._catalog, "GET"),
+            _ViewRoute(shown, self._catalog, "GET"),
+            _ViewRoute(written, self._catalog, "POST"),
+        ]
+
+    async def _usage(self, request: Request, visitor: Visitor) -> Response:
+        query = f"?{request.url.query}" if request.url.query else ""
+        return self._frame.leave(f"{visitor.root}{USAGE_VIEW}{query}")
 
     async def _show(self, request: Request, visitor: Visitor) -> Response:
         item = self._catalog.views.at(request.scope["path"])
         if item is None:  # it was there when the request came in
             raise HTTPException(404)
         view = declared_view(item)
-        context = context_of(request.scope)
-        if context.caller.anonymous:  # a browser has a session, a script may have a token
-            context = context._replace(caller=await self._frame.visitors.caller(visitor))
+        context = await self._calls.context(request, visitor)
         name = self._catalog.called(item.plugin, view.tool) or view.tool
-        drawing = Drawing(self._catalog, visitor.base)
         try:
             tool = self._catalog.tool(name, context.caller, item.plugin)
         except PortalError as refused:
             return self._refused(request, visitor, refused)
         given = arguments_of(request.query_params.multi_items(), tool.entry["inputSchema"])
-        if not given and tool.entry["inputSchema"].get("required"):
-            return self._page(request, visitor, item, drawing.draw(item, {}))
-        answers: list[Any] = []
-        outcome = await self._pipeline.call(self._call(context, item, name, given, answers))
-        if outcome.error is not None:
-            return self._failed(request, visitor, outcome.error)
-        # Off the loop: what is long takes a while to draw.
-        shown = {} if outcome.redactions else given  # a page repeats no secret
-        html = await asyncio.to_thread(drawing.draw, item, shown, answers[-1])
-        return self._page(request, visitor, item, html)
+        as_file = request.scope["path"].endswith(PICTURE_SUFFIX)
+        if not given and tool.entry["inputSchema"].get("required") and not as_file:
+            return await self._page(request, visitor, context, item, {})
+        answered = await self._calls.call(context, item.plugin, view.tool, given)
+        if (asks := asked_for(answered.error)) and visitor.person is not None and not as_file:
+            query = f"?{request.url.query}" if request.url.query else ""
+            return await self._writes.wait(visitor, asks, PageBack(request.scope["path"] + query))
+        if answered.error is not None:
+            return self._failed(request, visitor, answered.error)
+        shown = {} if answered.scrubbed else given  # a page repeats no secret
+        if as_file:
+            return await self._file(visitor, context, item, shown, answered.value)
+        return await self._page(request, visitor, context, item, shown, answered.value)
 
-    def _call(
+    async def _file(
         self,
+        visitor: Visitor,
         context: CallContext,
         item: Item,
-        name: str,
         given: Mapping[str, Any],
-        answers: list[Any],
-    ) -> Call:
-        def find() -> Target:
-            tool = self._catalog.tool(name, context.caller, item.plugin)
+        answer: Any,
+    ) -> Response:
+        """The picture of a view, to be kept."""
+        drawing = Drawing(self._catalog, visitor.base, context.caller)
+        svg = await asyncio.to_thread(drawing.file, item, given, answer)
+        name = f"{item.plugin}-{declared_view(item).name}{PICTURE_SUFFIX}"
+        headers = {
+            **HEADERS,
+            "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+            "content-disposition": f'attachment; filename="{name}"',
+        }
+        return Response(svg, headers=headers, media_type=SVG_MEDIA_TYPE)
 
-            def kept(value: Any, redactions: Sequence[Any]) -> bytes:
-                answers.append(value)
-                return b""
-
-            run = tool.declared.run  # type: ignore[union-attr]
-            return Target(tool, run, tool.parse, kept)
-
-        async def arguments() -> Mapping[str, Any]:
-            return given
-
-        return Call(context, "page", "tool", name, find, arguments, trace=context.headers)
-
-    def _page(self, request: Request, visitor: Visitor, item: Item, html: str) -> Response:
+    async def _page(
+        self,
+        request: Request,
+        visitor: Visitor,
+        context: CallContext,
+        item: Item,
+        given: Mapping[str, Any],
+        value: Any = None,
+    ) -> Response:
         from markupsafe import Markup
 
+        mark = partial(self._frame.forms.mark, visitor)
+        drawing = Drawing(self._catalog, visitor.base, context.caller, mark)
+        # Off the loop: what is long takes a while to draw.
+        html = await asyncio.to_thread(drawing.draw, item, given, value)
         title = declared_view(item).title
         content = Markup(html)  # noqa: S704  (drawn by a template that escapes everything)
         return self._frame.render(request, visitor, "view.html", title=title, content=content)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -28,6 +28,7 @@ class Visitor:
         session: the session behind it, or None.
         person: who is signed in, or None.
         recognised: whether it was looked up who is signed in.
+        waiting: how much waits for their word.
     """
 
     base: str
@@ -37,6 +38,7 @@ class Visitor:
     session: Session | None = None
     person: Person | None = None
     recognised: bool = True
+    waiting: int = 0
 
     @property
     def root(self) -> str:
@@ -89,6 +91,13 @@ class Visitors:
             if person is not None:
                 return Visitor(base, browser, not known, cookie, session, person)
         return Visitor(base, browser, not known)
+
+    async def told(self, visitor: Visitor) -> Visitor:
+        """The visitor, with how much waits for their word."""
+        if visitor.identity is None:
+            return visitor
+        caller = await self.caller(visitor)
+        return replace(visitor, waiting=await self._parts.waiting(visitor.identity, caller))
 
     async def caller(self, visitor: Visitor) -> Caller:
         """The visitor as every check sees them."""

@@ -30,6 +30,7 @@ _SYSTEMS = (
     ("Mac OS X", "macOS"),
     ("Linux", "Linux"),
 )
+_TURNING = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
@@ -67,6 +68,11 @@ def person(value: Person) -> str:
 def plain(name: str) -> str:
     """A name that somebody chose, without what could change how the words around it read."""
     return "".join(each for each in name if each.isprintable()).strip()[:_MAX_NAME_CHARACTERS]
+
+
+def harmless(value: Any) -> Any:
+    """What a template shows, without the characters that turn text around (UAX #9, 2.1 to 2.4)."""
+    return value.translate(_TURNING) if type(value) is str else value
 
 
 def short(text: str) -> str:

@@ -1,10 +1,11 @@
-// Views, on a page and in a client that shows MCP Apps. Without it every page can still be read:
+// Views, on a page and in a client that shows MCP Apps. Without it every page can still be used:
 // links lead to pages, forms send themselves. In an App both become calls of tools.
 
 const main = document.querySelector("#main");
 const version = document.body.dataset.app;
 const waiting = new Map();
 let last = 0;
+let calls = false;
 
 function post(message) {
   window.parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
@@ -15,6 +16,64 @@ function ask(method, params) {
   const id = last;
   post({ id, method, params });
   return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+}
+
+// What a form calls its tool with: fields of the types that the tool wants, as the portal says them.
+function filled(form) {
+  const types = JSON.parse(form.dataset.types || "{}");
+  const given = {};
+  for (const [field, text] of new FormData(form)) {
+    const listed = field.endsWith(",");
+    const name = listed ? field.slice(0, -1) : field;
+    if (!text && !listed) continue;
+    const parts = name.split(".");
+    const last = parts.pop();
+    const place = parts.reduce((around, part) => (around[part] ??= {}), given);
+    const kind = types[name];
+    if (listed) place[last] = text.split(",").map((each) => each.trim()).filter(Boolean);
+    else if (kind === "array") (place[last] ??= []).push(text);
+    else if (kind === "boolean") place[last] = text === "true";
+    else if ((kind === "integer" || kind === "number") && !Number.isNaN(Number(text))) place[last] = Number(text);
+    else place[last] = text;
+  }
+  return withLists(given);
+}
+
+// What is numbered (stages.0.name) is a list.
+function withLists(value) {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  const made = Object.entries(value).map(([name, each]) => [name, withLists(each)]);
+  if (!made.length || !made.every(([name]) => /^\d+$/.test(name))) return Object.fromEntries(made);
+  return made.sort(([one], [other]) => one - other).map(([, each]) => each);
+}
+
+function at(result, path) {
+  return path.split(".").reduce((value, part) => value?.[part], result);
+}
+
+// Calls the tool of a form that changes something, and then shows where the form leads.
+async function write(form) {
+  main.setAttribute("aria-busy", "true");
+  try {
+    const done = await ask("tools/call", { name: form.dataset.write, arguments: filled(form) });
+    if (done.isError || "shows" in form.dataset) return show(done);
+    const given = JSON.parse(form.dataset.arguments || "{}");
+    for (const [name, value] of Object.entries(given)) {
+      const place = /^\{([\w.]+)\}$/.exec(value);
+      if (place) given[name] = at(done.structuredContent, place[1]);
+    }
+    await call(form.dataset.then, given);
+    const said = document.createElement("p");
+    said.className = "notice";
+    said.setAttribute("role", "status");
+    said.textContent = done.structuredContent?.note ?? "It is done.";
+    main.prepend(said);
+    resized();
+  } catch (error) {
+    show({ content: [{ type: "text", text: error.message }] });
+  } finally {
+    main.removeAttribute("aria-busy");
+  }
 }
 
 function show(result) {
@@ -35,7 +94,24 @@ function show(result) {
       main.append(link);
     }
   }
+  main.querySelectorAll("a[data-embed]").forEach(bring);
   resized();
+}
+
+/** Puts the picture that another tool's answer has where a link to it stands. */
+async function bring(link) {
+  if (!calls) return;
+  try {
+    const result = await ask("tools/call", { name: link.dataset.tool, arguments: JSON.parse(link.dataset.arguments) });
+    const drawn = document.createElement("template");
+    drawn.innerHTML = result?._meta?.["porch/view"]?.html ?? "";
+    const figure = drawn.content.querySelector("figure.picture");
+    const place = link.closest(".embed");
+    if (figure) place.replaceWith(figure);
+    else place.remove(); // There is nothing to draw.
+  } catch {
+    // The link stays, and asks for it.
+  }
 }
 
 function resized() {
@@ -71,10 +147,11 @@ function clicked(event) {
 }
 
 function sent(event) {
-  const form = event.target.closest("form[data-form]");
+  const form = event.target.closest("form[data-form], form[data-write]");
   if (!form) return;
   event.preventDefault();
-  call(form.dataset.form, Object.fromEntries(new FormData(form)));
+  if (form.dataset.write) write(form);
+  else call(form.dataset.form, filled(form));
 }
 
 function heard(event) {
@@ -105,6 +182,7 @@ async function connect() {
     protocolVersion: "2026-01-26",
   });
   themed(hello.hostContext);
+  calls = hello.hostCapabilities?.serverTools !== undefined;
   post({ method: "ui/notifications/initialized" });
   new ResizeObserver(resized).observe(document.documentElement);
 }

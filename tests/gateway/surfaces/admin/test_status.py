@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from gateway.contract import Health, Job, Offer, Plugin, Tier, Tool, hookimpl
-from gateway.contract.services import JobRun
+from gateway.contract.jobs import JobRun
 from gateway.server.local import Local
 from gateway.surfaces.admin import status as module
 from gateway.testing import TestPortal, open_test_portal

@@ -58,3 +58,10 @@ async def test_a_file_that_is_stricter_on_an_item_takes_it_from_people():
     change = await person_change(person(BOB), Rules(rules, ITEMS), Rules(rules, stricter))
     assert change is not None
     assert (change.gains, change.loses) == ((), ("library/ask",))
+
+
+def test_what_a_tier_may_use_is_found_once_for_all_of_its_people():
+    rules = Rules(Resolver(AccessRules(), Facts({})), ITEMS)
+    assert rules.usable[Tier.PUBLIC] == {"library/ask"}
+    assert rules.usable[Tier.MEMBERS] == {"library/draft", "library/ask"}
+    assert rules.usable is rules.usable

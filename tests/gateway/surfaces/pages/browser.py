@@ -51,12 +51,13 @@ def forms(html: str) -> list[Form]:
 
 
 class Browser:
-    """One browser; redirections are followed by hand."""
+    """One browser, at an app or over the network; redirections are followed by hand."""
 
     def __init__(self, app: Any, base: str) -> None:
         self.base = base
+        served = None if app is None else httpx2.ASGITransport(app=app, raise_app_exceptions=True)
         self.client = httpx2.AsyncClient(
-            transport=httpx2.ASGITransport(app=app, raise_app_exceptions=True),
+            transport=served,
             base_url=base,
             headers={"user-agent": "Test Browser"},
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from xml.etree import ElementTree
 
 import pytest
 
@@ -62,6 +63,31 @@ async def test_a_view_is_for_whoever_may_use_its_tool(portal: TestPortal) -> Non
     home = await page(portal, "/")
     assert "/painted/all/of-them" in home
     assert "/painted/secret" not in home
+
+
+async def test_a_graph_is_a_picture_whose_boxes_are_links_and_whose_names_are_text(
+    portal: TestPortal,
+) -> None:
+    text = await page(portal, "/painted/thing?name=chair&tags=wood&tags=%3Cscript%3E")
+    assert text.count('class="edge"') == 2
+    assert 'href="http://localhost/painted/thing?name=wood" data-tool="show_thing"' in text
+    assert "<script>" not in text
+    assert "<img" not in text
+    assert "<figure" not in await page(portal, "/painted/all/of-them")
+
+
+async def test_a_picture_is_to_be_had_as_a_file_by_whoever_may_see_its_page(
+    portal: TestPortal,
+) -> None:
+    answer = await portal.http("open").get("/painted/thing.svg?name=chair&tags=wood")
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert answer.headers["content-disposition"] == 'attachment; filename="painted-thing.svg"'
+    root = ElementTree.fromstring(answer.content)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "var(" not in answer.text  # its colours are its own
+    assert "wood" in answer.text
+    for path, status in (("thing.svg", 400), ("secret.svg", 404), ("all/of-them.svg", 404)):
+        assert (await portal.http("members").get(f"/painted/{path}")).status_code == status
 
 
 @pytest.mark.parametrize(
