@@ -1,0 +1,42 @@
+"""What facts say of a file that a person has changed and not committed, judged when asked."""
+
+from __future__ import annotations
+
+import asyncio
+
+from plugins.codegraph.justification.columns import JUSTIFIED, Columns
+from plugins.codegraph.justification.justify import justify
+from plugins.codegraph.justification.signals import read_signals
+from plugins.codegraph.justification.statements import Statement
+from plugins.codegraph.model import EdgeKind
+from plugins.codegraph.store.stored_graph import Graph
+
+_USES = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
+
+
+async def judged_alone(graph: Graph, path: str) -> dict[int, Statement]:
+    """What facts say of the entities of one file, by key; callers in other files do not count.
+
+    Args:
+        graph: the graph with the person's work.
+        path: the file.
+    """
+    source, found = await graph.source(path), await graph.in_file(path)
+    if source is None or not found:
+        return {}
+    columns = Columns()
+    for each in found:
+        if each.kind in JUSTIFIED or each.parent is None:
+            columns.add(each)
+    between = await graph.between(list(columns.index), _USES)
+    columns.link([(each.via, each.entity.key) for each in between])
+    ends = await graph.endpoints([each.key for each in found])
+    paths = [each.path for each in await graph.reports(False) if each.language]
+    text = source.decode("utf-8", "replace")
+
+    def judge() -> dict[int, Statement]:
+        signals = read_signals(text, found[0].language, found)
+        columns.settle({path: signals}, ends)
+        return {each.key: each for each in justify(columns, {}, paths)}
+
+    return await asyncio.to_thread(judge)
