@@ -1,0 +1,129 @@
+"""Packages that reach past each other, what no test reaches, copies, and idle exports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plugins.codegraph.health.areas import Areas
+from plugins.codegraph.health.duplicates import body, similarity
+from tests.plugins.codegraph.health.reading import read
+
+
+def test_an_area_is_a_folder_of_at_most_half_of_the_files() -> None:
+    files = [f"src/shop/{name}.py" for name in ("web/a", "web/b", "store/c", "cart", "main")]
+    areas = Areas([*files, "scripts/run.py"])
+    named = {path: areas.of(path) for path in files}
+    assert named["src/shop/web/a.py"] == "src/shop/web"
+    assert named["src/shop/cart.py"] == "src/shop/cart.py"
+    assert areas.of("scripts/run.py") == "scripts"
+
+
+async def test_a_package_that_imports_what_is_built_on_it_drifts(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    tree = {
+        "web/a.py": "from store.c import f\n",
+        "web/b.py": "from store.c import f\nfrom store.d import g\n",
+        "store/c.py": "def f():\n    return 1\n",
+        "store/d.py": "from web.b import x\n\n\ndef g():\n    return x\n",
+        "store/e.py": (
+            "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from web.a import y\n"
+        ),
+    }
+    (drift,), between = (await read(tree, tmp_path, codegraph_file)).drifts
+    assert (drift.lower, drift.upper, drift.along, drift.is_clear) == ("store", "web", 3, True)
+    assert drift.against == [("store/d.py", 1, "web/b.py")]
+    assert between == 5
+
+
+async def test_imports_in_one_direction_are_no_drift(tmp_path: Path, codegraph_file: Path) -> None:
+    tree = {"web/a.py": "from store.c import f\n", "store/c.py": "def f():\n    return 1\n"}
+    assert (await read(tree, tmp_path, codegraph_file)).drifts == ([], 1)
+
+
+async def test_tests_reach_what_they_call_what_that_calls_and_what_overrides_it(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    lib = """
+class Shape:
+    def __init__(self):
+        self.area()
+
+    def area(self):
+        return 0
+
+class Circle(Shape):
+    def area(self):
+        return inner()
+
+def inner():
+    return 1
+
+def never():
+    return 2
+
+def draw(shape: Shape):
+    return shape.area()
+"""
+    tree = {
+        "shop/lib.py": lib,
+        "shop/more.py": "def other():\n    return 1\n",
+        "tests/test_lib.py": "from shop.lib import draw\n\n\ndef test_it():\n    draw(None)\n",
+    }
+    found = await read(tree, tmp_path, codegraph_file)
+    names = {found.code.entities[at].qualified for each in found.areas for at in each.untested}
+    assert names == {"Shape.__init__", "never", "other"}
+
+
+FIRST = """def total(items, rate):
+    result = 0
+    for item in items:
+        if item.price > 3 and item.sold:
+            result += item.price * rate
+        else:
+            notify(item, "too cheap")
+    return round(result, 2)
+"""
+
+
+def compared(one: str, other: str, language: str = "python") -> float:
+    bodies = body(language, one), body(language, other)
+    assert bodies[0] is not None
+    assert bodies[1] is not None
+    return similarity(bodies[0], bodies[1])
+
+
+def test_copies_with_other_local_names_literals_and_comments_are_the_same() -> None:
+    copy = FIRST.replace("items", "rows").replace("item.", "row.").replace("item ", "row ")
+    copy = copy.replace("(item,", "(row,").replace("result", "sum_").replace("3", "7")
+    copy = copy.replace("    for", "    # each one\n    for").replace(
+        "rate):", 'rate):\n    """Doc."""'
+    )
+    assert compared(FIRST, copy) == 1
+
+
+def test_the_same_shape_over_other_things_is_no_copy() -> None:
+    other = FIRST.replace("price", "weight").replace("sold", "fragile").replace("notify", "pack")
+    assert compared(FIRST, other.replace("round", "floor")) == 0
+
+
+def test_a_short_body_is_compared_with_nothing() -> None:
+    assert body("python", "def f(a):\n    return a.b\n") is None
+
+
+async def test_what_another_file_uses_or_names_is_no_idle_export(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    tree = {
+        "package.json": '{"private": true}',
+        "a.ts": (
+            "export function used() { return own() + byText() + local(); }\n"
+            "export function own() { return 1; }\n"
+            "export function byText() { return 2; }\n"
+            "function local() { return 3; }\n"
+        ),
+        "b.ts": 'import * as a from "./a";\na.used();\n(a as any)["byText"]();\n',
+    }
+    found = await read(tree, tmp_path, codegraph_file)
+    assert [found.code.entities[at].name for at in found.exports[0]] == ["own"]
+    assert found.exports[1] == 3
