@@ -49,7 +49,7 @@ class Deletion:
 
 
 async def safe_ones(files: Mapping[str, bytes]) -> list[Deletion]:
-    """Everything in a tree that ``safe_to_delete`` calls safe."""
+    """Everything in a tree's Python files that ``safe_to_delete`` calls safe."""
     entities = _unused(link_tree("trial", files))
     found, asked = [], set()
     with tempfile.TemporaryDirectory() as directory:
@@ -57,7 +57,7 @@ async def safe_ones(files: Mapping[str, bytes]) -> list[Deletion]:
             await portal.index("trial", files)
             for each in entities:
                 place = (each.path, each.qualified)
-                if each.kind is EntityKind.FILE or place in asked:
+                if place in asked:
                     continue
                 asked.add(place)
                 answer = await _answer(portal, each)
@@ -67,12 +67,16 @@ async def safe_ones(files: Mapping[str, bytes]) -> list[Deletion]:
 
 
 def _unused(linked: LinkedRepo) -> list[Entity]:
-    """What may be safe to delete: the others need not be asked for."""
+    """What may be safe to delete in a file of Python: the others need not be asked for."""
     uses = (each for each in linked.edges if each.kind is not EdgeKind.CONTAINS)
     used = {each.target for each in uses if each.source != each.target}
     named = {each.name for each in linked.mentions} | {each.name for each in linked.unresolved}
     free = (each for each in linked.entities if each.key not in used and not each.test)
-    return [each for each in free if each.name not in named]
+    return [
+        each
+        for each in free
+        if each.language == "python" and each.kind is not EntityKind.FILE and each.name not in named
+    ]
 
 
 async def _answer(portal: Any, entity: Entity) -> Mapping[str, Any]:
@@ -97,6 +101,10 @@ def without(
         listed: lines that list what the file exports.
     """
     lines = source.split("\n")
+    several = _names_of(source, first)
+    if name in several:
+        lines[first - 1] = re.sub(rf"\b{re.escape(name)}\s*=(?!=)", "", lines[first - 1], count=1)
+        return "\n".join(lines) if several[name] else None
     for at in listed:
         lines[at - 1] = re.sub(rf"""["']{re.escape(name)}["']\s*,?""", "", lines[at - 1])
     indent = re.match(r"\s*", lines[first - 1])
@@ -110,6 +118,16 @@ def without(
             continue
         return text
     return None
+
+
+def _names_of(source: str, line: int) -> dict[str, bool]:
+    """The names that a line gives values to, where they are several, each with whether it can be
+    taken out alone: of ``a = b = 1``, and not of ``a, b = 1, 2``."""
+    found = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.Assign)]
+    targets = [to for each in found if each.lineno == line for to in each.targets]
+    alone = [each.id for each in targets if isinstance(each, ast.Name)]
+    names = {each.id for to in targets for each in ast.walk(to) if isinstance(each, ast.Name)}
+    return {each: each in alone for each in names} if len(names) > 1 else {}
 
 
 class Trial:

@@ -38,10 +38,10 @@ def measure() -> list[Row]:
     """Both trees, on SQLite."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        _copy(directory / "large", lines=LINES, files=10**9)
+        copy(directory / "large", lines=LINES, files=10**9)
         rows = asyncio.run(_whole(directory / "large", directory / "one"))
         shutil.rmtree(directory / "large")
-        _copy(directory / "small", lines=10**9, files=SMALL)
+        copy(directory / "small", lines=10**9, files=SMALL)
         return rows + asyncio.run(_small(directory / "small", directory / "two"))
 
 
@@ -51,7 +51,7 @@ def _sources() -> Iterator[Path]:
         yield from sorted((site / package).rglob("*.py"))
 
 
-def _copy(root: Path, *, lines: int, files: int) -> None:
+def copy(root: Path, *, lines: int, files: int) -> None:
     """Copy packages, again and again, until there are so many lines or files; no two alike."""
     site = Path(sysconfig.get_paths()["purelib"])
     sources = [(path.relative_to(site), path.read_bytes()) for path in _sources()]

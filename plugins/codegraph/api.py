@@ -158,12 +158,6 @@ class Api:
 def shown(repository: Repository) -> Shown:
     """A repository as the API and ``--json`` show it."""
     state = repository.state
-    if state.indexing:
-        word = "indexing"
-    elif state.error:
-        word = "failed"
-    else:
-        word = "waiting" if state.requested or repository.layer is None else "ready"
     return Shown(
         name=repository.name,
         kind=repository.kind,
@@ -171,7 +165,7 @@ def shown(repository: Repository) -> Shown:
         branch=repository.branch,
         tier=repository.tier,
         groups=list(repository.groups),
-        state=word,
+        state=state.word(indexed=repository.layer is not None),
         done=state.done,
         total=state.total,
         message=str(state),

@@ -36,6 +36,11 @@ class Host(PluginConfig):
         pattern=r"^[^:\s]{1,100}$",
         description="The user name that goes with the token; GitLab wants oauth2.",
     )
+    webhook_secret: SecretRef | None = Field(
+        None,
+        description="The secret of the push webhook of its repositories, as env:NAME or "
+        "file:PATH; a push is then indexed at once.",
+    )
     ca_file: ConfigPath | None = Field(
         None, description="Certificates of the authorities that vouch for it (PEM)."
     )

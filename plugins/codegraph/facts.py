@@ -365,7 +365,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(FileFacts)
 
-FACTS_VERSION = 12
+FACTS_VERSION = 14
 """Raised whenever a language module or this file changes what facts mean; facts of other versions
 are dropped."""
 

@@ -9,19 +9,34 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from gateway.contract import Host, Job, JobRun
+from plugins.codegraph.health.reports import HealthReports
+from plugins.codegraph.justification.justifier import Justifier
 from plugins.codegraph.repositories.build import IndexBuilder
 from plugins.codegraph.repositories.leases import Busy, Gone, Leases
 from plugins.codegraph.repositories.purge import Purger
 from plugins.codegraph.repositories.registry import Repositories
+from plugins.codegraph.repositories.repository import Repository
 
 INDEX, SCIP, UPKEEP, AUDIT, SWEEP = "index", "scip", "upkeep", "audit", "sweep"
 UPKEEP_CONCURRENCY = 4
 _DAILY, _QUARTERLY = "23 3 * * *", "*/15 * * * *"
 _PURGE_ATTEMPTS = 20
 """How many times, every half second, a purge waits for the repository's lease."""
+
+
+def index_key(repository: Repository, now: datetime) -> str:
+    """What tells one request of an index from every other, so that one job answers it.
+
+    It changes every ten minutes, to retry a job that could not record its failure.
+    """
+    requested = repository.state.requested
+    asked = "" if requested is None else requested.isoformat()
+    return f"index/{repository.id}/{asked}/{now:%Y%m%d%H%M}"[:-1]
+
 
 Progress = Callable[[int, int, str], None]
 Embed = Callable[[str, str, Progress], Awaitable[int]]
@@ -45,6 +60,8 @@ class RepositoryJobs:
         embed: makes vectors, or None if the portal has no model.
         sweeps: delete what has expired.
         check: runs the SCIP indexers, or None if that is turned off.
+        health: makes health reports, or None for none.
+        justifier: says why the code exists, and who lags behind in that.
     """
 
     host: Host
@@ -55,6 +72,8 @@ class RepositoryJobs:
     embed: Embed | None
     sweeps: Sequence[Sweep]
     check: Check | None = None
+    health: HealthReports | None = None
+    justifier: Justifier | None = None
 
     def declared(self) -> Sequence[Job]:
         """The jobs, each with its queue."""
@@ -68,7 +87,10 @@ class RepositoryJobs:
 
     async def index(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
         """Index the repository ``repo``, if that is still requested."""
-        repository = await self.repositories.by_id(str(payload["repo"]))
+        repo = str(payload["repo"])
+        return {"repo": repo, **await self._indexed(run, await self.repositories.by_id(repo))}
+
+    async def _indexed(self, run: JobRun, repository: Repository | None) -> dict[str, Any]:
         if repository is None:
             return {"skipped": "It was removed."}
         # This holds after a crash too: a resumed job's own request stays open until it finishes.
@@ -90,13 +112,32 @@ class RepositoryJobs:
         return await self.check(repository.org, repository.id, run.progress)
 
     async def upkeep(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
-        """Run a light task: ``embed`` a repository, or ``purge`` a removed one."""
+        """Run a light task: ``embed`` or ``justify`` a repository, report on its ``health``, or
+        ``purge`` a removed one."""
         if payload["task"] == "purge":
             return await self._purge(str(payload["entry"]), run.id)
         repository = await self.repositories.by_id(str(payload["repo"]))
+        if payload["task"] == "health":
+            return await self._reported(repository)
+        if payload["task"] == "justify":
+            return await self._justify(repository, run)
         if repository is None or self.embed is None:
             return {"skipped": "There is nothing to embed."}
         return {"vectors": await self.embed(repository.org, repository.id, run.progress)}
+
+    async def _reported(self, repository: Repository | None) -> dict[str, Any]:
+        if repository is None or self.health is None:
+            return {"skipped": "There is nothing to report on."}
+        root = self.builder.root(repository)
+        return {"score": await self.health.make(repository.org, repository.id, root)}
+
+    async def _justify(self, repository: Repository | None, run: JobRun) -> dict[str, Any]:
+        if repository is None or self.justifier is None:
+            return {"skipped": "There is nothing to justify."}
+        whose = repository.org, repository.id, run.progress
+        await run.step("read", self.justifier.read, *whose)
+        found: dict[str, Any] = await run.step("judge", self.justifier.judge, *whose)
+        return found
 
     async def audit(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
         """Check removals for leftovers; alert if one is late."""

@@ -11,9 +11,11 @@ from pathlib import Path
 from gateway.contract import Host, Offer, Tier, rebuildable
 from plugins.codegraph.api import routes
 from plugins.codegraph.config import CodegraphConfig
+from plugins.codegraph.health.reports import HealthReports
 from plugins.codegraph.indexer.indexer import Indexer
 from plugins.codegraph.indexer.scan import Limits
 from plugins.codegraph.jobs import RepositoryJobs
+from plugins.codegraph.justification.justifier import Justifier
 from plugins.codegraph.repositories.build import IndexBuilder
 from plugins.codegraph.repositories.declarations import declare
 from plugins.codegraph.repositories.index_loop import IndexLoop
@@ -23,15 +25,19 @@ from plugins.codegraph.repositories.purge import Purgeable, PurgeableFiles, Purg
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.scip.merge import ScipMerge
 from plugins.codegraph.store.store import GraphStore
+from plugins.codegraph.tools import refresh
 from plugins.codegraph.tools.parts import ToolParts
+from plugins.codegraph.tools.refresh import IndexRequests
 from plugins.codegraph.views import views
+from plugins.codegraph.webhooks import PushWebhook
 from plugins.codegraph.workspaces.personal_data import WorkspacePersonalData
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 INSTRUCTIONS = (
     "Repositories of code, indexed as a graph: before you change a function, ask get_callers or "
     "analyze_impact what depends on it; find code by name with search_code and by purpose with "
-    "semantic_search; send uncommitted work with sync_local_diff, so that answers include it."
+    "semantic_search; get_blueprint says what the system does for whom; send uncommitted work with "
+    "sync_local_diff, so that answers include it."
 )
 
 
@@ -53,6 +59,8 @@ class CoreParts:
         builder: makes the index of a repository.
         copies: the directory of working copies.
         scip_merge: runs the SCIP indexers.
+        health: makes and keeps health reports.
+        justifier: says why the code exists.
     """
 
     repositories: Repositories
@@ -63,6 +71,8 @@ class CoreParts:
     builder: IndexBuilder
     copies: Path
     scip_merge: ScipMerge
+    health: HealthReports
+    justifier: Justifier
 
     @classmethod
     def of(cls, config: CodegraphConfig, host: Host) -> CoreParts:
@@ -77,12 +87,17 @@ class CoreParts:
         default = config.default_tier or (Tier.OPEN if host.local else Tier.MEMBERS)
         repositories = Repositories(host.database, now, default, host.rows)
         scip_merge = ScipMerge(store)
-        return cls(repositories, leases, store, indexer, indexes, builder, copies, scip_merge)
+        health = HealthReports(host.database, store, now)
+        return cls(
+            *(repositories, leases, store, indexer, indexes, builder, copies, scip_merge, health),
+            justifier=Justifier(host.database, store),
+        )
 
     def kept(self) -> Mapping[str, Purgeable]:
         """Everything that stores data of repositories, as far as a command can purge it."""
         return {
             "rows": self.store,
+            "health": self.health,
             "index files": self.indexes,
             "files": PurgeableFiles(self.copies),
         }
@@ -106,7 +121,10 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
     # Most portals serve no code, so without repositories their clients are spared these tools.
     # A client that ignores list_changed must reconnect after the first repository is added;
     # `add` says so.
-    useful = Offer(tools=parts.tools(), views=views(), instructions=INSTRUCTIONS)
+    requests = IndexRequests(base.repositories, base.leases, host.jobs, now)
+    tools = [*parts.tools(), *refresh.tools(parts.access, requests)]
+    webhook = PushWebhook.of(config, host.secret, host.cache, base.repositories, requests)
+    useful = Offer(tools=tools, views=views(), instructions=INSTRUCTIONS)
     shown = useful if await base.repositories.all() else Offer()
     first = None if shown is useful else lambda: host.reoffer(useful)
     loop = IndexLoop(config, host, jobs, now, problems, first)
@@ -117,6 +135,7 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
                 routes=routes(config, base.repositories, base.leases),
                 jobs=jobs.declared(),
                 health=loop.health,
+                webhooks=webhook.declared(),
                 rows=(base.repositories.row_kind(),),
                 personal=WorkspacePersonalData(host.database, parts.workspaces).declared(),
             )
@@ -141,4 +160,6 @@ def _jobs(config: CodegraphConfig, host: Host, base: CoreParts, parts: ToolParts
         embed=parts.embedder.embed if has_vectors else None,
         sweeps=(base.store.sweep, parts.workspaces.sweep),
         check=base.scip_merge.check if config.scip == "auto" else None,
+        health=base.health,
+        justifier=base.justifier,
     )

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from gateway.contract import Host, Offer, Plugin, hookimpl
 from plugins.codegraph.commands.onboard import ONBOARD
-from plugins.codegraph.commands.repositories import ADD, INDEX, LIST, REMOVE
+from plugins.codegraph.commands.repositories import ADD, HEALTH, INDEX, JUSTIFY, LIST, REMOVE
 from plugins.codegraph.config import CodegraphConfig
 
 
@@ -19,7 +19,7 @@ def porch_plugin() -> Plugin:
         summary="Repositories of code as a graph: who calls what, what a change breaks.",
         config=CodegraphConfig,
         open=open_codegraph,
-        commands=(ADD, INDEX, LIST, REMOVE, ONBOARD),
+        commands=(ADD, INDEX, JUSTIFY, LIST, HEALTH, REMOVE, ONBOARD),
         in_portal="runs jobs",
     )
 

@@ -47,7 +47,16 @@ def portal(tmp_path_factory: pytest.TempPathFactory, chain: Chain) -> Iterator[C
         checkout(root / "vault", {"safe.py": "def unlock():\n    pass\n"})
         added(portal, "orchard")
         added(portal, "market")
+        while "get_callers" not in offered(portal, root):  # it looks every two seconds
+            pass
         yield portal
+
+
+def offered(portal: Community, place: Path) -> str:
+    """What tools the portal offers, as text."""
+    return json.dumps(
+        inspected(f"{portal.url}/mcp", "modern", place, None, "--method", "tools/list")
+    )
 
 
 def porch(portal: Community, *words: str) -> subprocess.CompletedProcess[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from gateway.toolkit.atomic_file import write_atomically
 from plugins.codegraph.client_setup.clients import CLIENTS, Client, RuleFile, SettingsFile
 from plugins.codegraph.client_setup.rule import SERVER, VERSION, rule_text
 from plugins.codegraph.client_setup.sections import Section, State
@@ -144,7 +145,7 @@ def _start(read: str, file: RuleFile) -> str:
 def _written(step: Step, path: Path, text: str) -> Step:
     if path.exists() and not path.stat().st_mode & 0o222:
         return replace(step, outcome=Outcome.KEPT, reason="It is read-only.")
-    _write(path, text)
+    write_atomically(path.resolve(), text.encode())
     return step
 
 
@@ -157,17 +158,3 @@ def _text(path: Path) -> str | None:
         return ""
     except UnicodeDecodeError:
         return None
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file atomically, following links."""
-    path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.porch")
-    try:
-        fresh.write_text(text, "utf-8", newline="")
-        if path.exists():
-            fresh.chmod(path.stat().st_mode & 0o777)
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)

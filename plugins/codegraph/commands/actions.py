@@ -13,10 +13,13 @@ from typing import Any
 
 from gateway.contract import CommandContext, Host, ToolFailed
 from plugins.codegraph.api import shown as shown_as_json
+from plugins.codegraph.commands import health as health_report
 from plugins.codegraph.commands import messages, progress_bar
 from plugins.codegraph.commands.arguments import (
     AddArgs,
+    HealthArgs,
     IndexArgs,
+    JustifyArgs,
     ListArgs,
     RemoveArgs,
 )
@@ -95,6 +98,28 @@ async def index(args: IndexArgs, context: CommandContext) -> int:
     return 1 if any("error" in each for each in done) else 0
 
 
+async def justified(args: JustifyArgs, context: CommandContext) -> int:
+    """Say anew what code is for; exit code 1 if a repository is unknown or has no index."""
+    done: list[dict[str, Any]] = []
+    async with _opened(context) as (base, _):
+        try:
+            chosen = [await base.repositories.get(name) for name in args.name]
+        except UnknownRepository as error:
+            return _fail(context, str(error), 1)
+        for repository in chosen or await base.repositories.all():
+            echo = None if context.json else context.echo
+            with progress_bar.shown(repository.name, echo) as progress:
+                found = await base.justifier.run(repository.org, repository.id, progress)
+            done.append({"name": repository.name, **found})
+            if not context.json:
+                _say(context, messages.justified(repository.name, found))
+    if context.json:
+        context.emit(done)
+    elif not done:
+        context.echo("No repository has been added: `porch codegraph add .` adds this directory.")
+    return 1 if any("skipped" in each for each in done) else 0
+
+
 def _lines(repository: Repository, found: dict[str, Any] | str) -> list[str]:
     if isinstance(found, str):
         return [f"{repository.name}: {found}"]
@@ -138,6 +163,16 @@ def _as_json(repository: Repository, problems: list[FileReport] | None) -> dict[
             for each in problems
         ]
     return value
+
+
+async def health(args: HealthArgs, context: CommandContext) -> int:
+    """Show the health report of a repository; exit code 1 if there is none to show."""
+    async with _opened(context) as (base, _):
+        try:
+            repository = await base.repositories.get(args.name)
+        except UnknownRepository as error:
+            return _fail(context, str(error), 1)
+        return await health_report.shown(base, repository, args, context)
 
 
 async def remove(args: RemoveArgs, context: CommandContext) -> int:

@@ -43,6 +43,17 @@ class IndexArgs(BaseModel):
         return {"name": (), **given}
 
 
+class JustifyArgs(BaseModel):
+    """What ``porch codegraph justify`` takes."""
+
+    name: tuple[str, ...] = Field(description="The repositories' names; all of them if none.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_if_none(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"name": (), **given}
+
+
 class ListArgs(BaseModel):
     """What ``porch codegraph list`` takes."""
 
@@ -53,5 +64,11 @@ class ListArgs(BaseModel):
 
 class RemoveArgs(BaseModel):
     """What ``porch codegraph remove`` takes."""
+
+    name: str = Field(description="The repository's name.")
+
+
+class HealthArgs(BaseModel):
+    """What ``porch codegraph health`` takes."""
 
     name: str = Field(description="The repository's name.")

@@ -36,6 +36,18 @@ _NAMES = {
 _FOLLOWED = ("python", "typescript", "javascript", "go", "java", "rust")
 
 
+def justified(name: str, counts: Mapping[str, Any]) -> Iterator[str]:
+    """What came of justifying a repository."""
+    if "skipped" in counts:
+        yield from wrapped(f"{name}: {counts['skipped']}")
+        return
+    classes = ", ".join(
+        f"{counts[each]:,} {each}" for each in ("VERTICAL", "HORIZONTAL", "UTILITY", "unknown")
+    )
+    features = _many(counts["features"], "feature")
+    yield from wrapped(f"{name}: {features}; {classes}; {counts['written']:,} said anew.")
+
+
 def found(repository: Repository, summary: Mapping[str, Any]) -> Iterator[str]:
     """The summary of an index, with what was skipped and why."""
     counts = [
@@ -43,28 +55,28 @@ def found(repository: Repository, summary: Mapping[str, Any]) -> Iterator[str]:
     ]
     files, lines = (_many(summary.get(word, 0), word[:-1]) for word in ("files", "lines"))
     took = f"in {summary.get('seconds', 0):.1f} s"
-    yield from _wrapped(f"{repository.name}: {', '.join((files, lines, *counts, took))}.")
+    yield from wrapped(f"{repository.name}: {', '.join((files, lines, *counts, took))}.")
     languages = summary.get("languages", {})
     if languages:
         listed = ", ".join(
             f"{_NAMES.get(name, name)} {count:,}" for name, count in languages.items()
         )
-        yield from _wrapped(f"Languages, by files: {listed}.")
+        yield from wrapped(f"Languages, by files: {listed}.")
     if not languages.keys() & set(_FOLLOWED):
         names = ", ".join(_NAMES[each] for each in _FOLLOWED)
-        yield from _wrapped(
+        yield from wrapped(
             f"No code was found in {repository.location}. Calls are followed in {names}; what "
             ".gitignore names is left out."
         )
     secrets = summary.get("secrets", {})
     if secrets.get("files"):
-        yield from _wrapped(
+        yield from wrapped(
             f"Secrets were taken out of {_many(secrets['files'], 'file')}; have them replaced:"
         )
         for place in secrets["places"]:
-            yield from _wrapped(place)
+            yield from wrapped(place)
     for each in summary.get("scip", []):
-        yield from _wrapped(each)
+        yield from wrapped(each)
     yield from _reasons(summary.get("reasons", []))
 
 
@@ -73,7 +85,7 @@ def _reasons(reasons: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         some = _alike([each for each in reasons if each["skipped"] is skipped])
         for example, files, reason in some[:_REASONS]:
             more = f" and {files - 1:,} more" if files > 1 else ""
-            yield from _wrapped(f"{said}: {example}{more}: {reason}")
+            yield from wrapped(f"{said}: {example}{more}: {reason}")
         if len(some) > _REASONS:
             yield f"{said}: {len(some) - _REASONS} more reasons."
     if reasons:
@@ -99,7 +111,7 @@ def _alike(reasons: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, str]]:
 def checks(record: Mapping[str, Any] | None, layer: int | None) -> Iterator[str]:
     """What the SCIP indexers did, or why they did not run."""
     for each in notes(record, layer):
-        yield from _wrapped(each, "  ")
+        yield from wrapped(each, "  ")
 
 
 def problems(name: str, reports: Sequence[FileReport]) -> Iterator[str]:
@@ -127,7 +139,7 @@ def removed(name: str, rows: int) -> Iterator[str]:
         rows: how many rows are deleted already.
     """
     deleted = f" {_many(rows, 'row')} of it deleted." if rows else ""
-    yield from _wrapped(
+    yield from wrapped(
         f"{name} is removed: nobody sees it any more.{deleted} Its vectors, and what else is left, "
         "the portal deletes within 24 hours."
     )
@@ -135,7 +147,7 @@ def removed(name: str, rows: int) -> Iterator[str]:
 
 def stopped(name: str) -> Iterator[str]:
     """What happens to a repository whose first index was interrupted."""
-    yield from _wrapped(
+    yield from wrapped(
         f"Stopped. {name} stays added: a portal that runs indexes it, and so does `porch codegraph "
         f"index {name}`. `porch codegraph remove {name}` takes it away."
     )
@@ -166,11 +178,11 @@ def next_steps(
     if example:
         yield f"Or here:  porch call get_callers repo={repository.name} name={example}"
     if first:
-        yield from _wrapped(
-            "A client that is connected already lists the tools for code now; if yours does not, "
-            "connect it again."
+        yield from wrapped(
+            "A portal that runs lists the tools for code within some seconds, and tells clients "
+            "that are connected; if yours does not show them then, connect it again."
         )
-    yield from _wrapped(_audience(repository))
+    yield from wrapped(_audience(repository))
 
 
 def _audience(repository: Repository) -> str:
@@ -220,7 +232,7 @@ def table(repositories: Sequence[Repository]) -> Iterator[str]:
         yield line
         yield f"  {each.location}" + (f" ({each.branch})" if each.branch else "")
         state = str(each.state) or ("ready" if each.layer else "waiting")
-        yield from _wrapped(state, "  ")
+        yield from wrapped(state, "  ")
         yield from checks(each.scip, each.layer)
 
 
@@ -228,8 +240,8 @@ def _many(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    """A text wrapped to the terminal's width, without breaking paths."""
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """A text as lines that fit the terminal, without breaking paths."""
     columns = shutil.get_terminal_size((MAX_WIDTH, 24)).columns
     return textwrap.wrap(
         text,

@@ -6,8 +6,10 @@ doubt it includes a name, since a missing name makes an answer look complete whe
 
 from __future__ import annotations
 
+import itertools
 import keyword
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
@@ -19,12 +21,16 @@ from plugins.codegraph.languages.composed_names import composed
 Words = Mapping[str, list[int]]
 """Names, each with the line of every occurrence, in order."""
 
-MAX_FILE_BYTES = 512 * 1024
-"""Files of settings or data larger than this (in bytes) are not searched for names."""
+MAX_FILE_CHARACTERS = 512 * 1024
+"""Files of settings or data larger than this are not searched for names."""
+_RARE = 0x30000
+"""The first of many letters that hardly any text has (CJK Unified Ideographs Extension G)."""
 _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]+")
 _PATH = re.compile(r"[^\W\d]\w*(?:[.:/#\\-]+[^\W\d]\w*)+")
 _ONE = re.compile(r"[./@]*[^\W\d][\w$]*(?:[.:/#-]+[^\W\d][\w$]*)*(?:\(\))?")
 _CODE = re.compile(r"[({<$]")
+_LISTED = re.compile(r"(?:^|[\"'])[ \t]*[^\W\d]\w*(?:[.:]\w+)+[ \t]*(?:$|[\"'])", re.MULTILINE)
+"""A line of a text that is a dotted name and nothing else."""
 _RUN = re.compile(r"\b(?:eval|exec|compile|Function|setTimeout|setInterval)\(\s*$")
 """What stands before a string that is run as a program."""
 _TAKEN_APART = re.compile(
@@ -105,6 +111,23 @@ def words_of(language: str, source: bytes) -> dict[str, list[int]]:
     if language in _PROSE:
         return {}
     text = source.decode("utf-8", "replace")
+    letters = {} if text.isascii() else _letters(text)
+    if not letters:
+        return _words(language, text)
+    found = _words(language, text.translate(letters))
+    marks = {letter: mark for mark, letter in letters.items()}
+    return {name.translate(marks): lines for name, lines in found.items()}
+
+
+def _letters(text: str) -> dict[int, int]:
+    """For each combining mark of a text a letter that is not in it: an identifier may have such
+    marks (UAX #31), which no pattern here takes for a part of a word."""
+    marks = sorted(each for each in set(text) if unicodedata.category(each) in ("Mn", "Mc"))
+    unused = (each for each in itertools.count(_RARE) if chr(each) not in text)
+    return dict(zip(map(ord, marks), unused, strict=False))
+
+
+def _words(language: str, text: str) -> dict[str, list[int]]:
     read_by = _READ_BY.get(language, language)
     if read_by in _SKIPPED:
         code = _skip(read_by).sub(_left, text)
@@ -114,7 +137,7 @@ def words_of(language: str, source: bytes) -> dict[str, list[int]]:
         for name, line in composed(read_by, text):
             found.setdefault(name, []).append(line)
         return found
-    if len(source) > MAX_FILE_BYTES:
+    if len(text) > MAX_FILE_CHARACTERS:
         return {}
     if language in _SETTINGS:  # only dotted paths, such as an entry point or a handler
         return _names(text, _PATH, frozenset(), whole=False)
@@ -175,8 +198,11 @@ def _is_run(found: re.Match[str]) -> bool:
 def _is_code(found: re.Match[str]) -> bool:
     """Whether a string of several lines may be code or a template: it is assigned or passed, and
     does not stand alone as a docstring does."""
-    before = found.string[max(0, found.start() - 200) : found.start()].rstrip()
-    return before[-1:] in ("=", "(", ",", "[", "{", "+") and _CODE.search(found[0]) is not None
+    before = found.string[max(0, found.start() - 200) : found.start()]
+    is_value = before.rstrip()[-1:] in ("=", "(", ",", "[", "{", "+")
+    if not is_value and before.rstrip(" \t")[-1:] != ":":  # of a mapping, on its line
+        return False
+    return _CODE.search(found[0]) is not None or _LISTED.search(found[0]) is not None
 
 
 def _members(code: str, read_by: str) -> Iterator[tuple[str, int]]:

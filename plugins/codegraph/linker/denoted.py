@@ -47,10 +47,13 @@ class Denoted:
         found: the definitions, with the rank of each.
         known: whether it is known to denote something else: a local variable, something outside
             of the repository, a whole module.
+        outer: whether it is no definition, but a member of what is nothing but outside of the
+            repository.
     """
 
     found: dict[Place, Rank] = field(default_factory=dict)
     known: bool = False
+    outer: bool = False
 
     def __bool__(self) -> bool:
         return self.known or bool(self.found)
@@ -82,7 +85,10 @@ def denoted(engine: Engine, index: FileIndex, number: int, of: Expr, as_type: bo
     if type(of.of) is Super:
         return _inherited(engine, index, number, of.name)
     values = evaluate.evaluate(engine, index, number, of.of)
-    return of_member(engine, values, of.name)
+    found = of_member(engine, values, of.name)
+    if values and not found.found:
+        found.outer = all(isinstance(each, External) for each in values)
+    return found
 
 
 def of_name(

@@ -171,14 +171,31 @@ class FileIndex:
         return name in self.names[number] and self.scopes[number].receiver is not None
 
     def _elsewhere(self, number: int, scope: Scope) -> dict[str, int]:
-        """The names that the scope declares as ``global`` or ``nonlocal``, with the scope that
-        binds each."""
-        found = {}
+        """The names that the scope assigns to and does not declare, with the scope that binds
+        each."""
+        found = self._undeclared(number, scope) if self.rules.member_writes else {}
         for word in scope.modifiers:
             if word.startswith("global:"):
                 found[word[7:]] = 0
             elif word.startswith("nonlocal:"):
                 found[word[9:]] = self.binder(scope.parent, word[9:])
+        return found
+
+    def _undeclared(self, number: int, scope: Scope) -> dict[str, int]:
+        """The variables of enclosing scopes that a function assigns to, in a language where each
+        variable is declared."""
+        found: dict[str, int] = {}
+        if not number or scope.kind != "function":
+            return found
+        for bind in scope.binds:
+            if type(bind.target) is not Name or bind.target.id in found:
+                continue
+            name = bind.target.id
+            if name in self.names[number] or f"local:{name}" in scope.modifiers:
+                continue
+            where = self.binder(scope.parent, name)
+            if name in self.names[where]:
+                found[name] = where
         return found
 
     def binder(self, number: int, name: str) -> int:

@@ -31,7 +31,8 @@ class LinkedFile:
             file's facts or their absence, ``e:path`` whether there is such a file, ``d:path`` a
             directory's files, ``p:language:package`` a package's files, ``m:name`` the
             manifests of a name or pattern, ``r:path`` a manifest's bytes.
-        mentions: the names that occur in it and that no edge accounts for.
+        mentions: the names that occur in it and that no edge accounts for, and the members of
+            what seems to be outside of the repository.
         endpoints: the routes that it serves and the requests that it makes.
     """
 
@@ -68,7 +69,9 @@ class Linker:
             sites.collect()
             named = References(engine, index, sites.placed())
             named.collect()
-            left = mentions(engine, index, named.explained, named.left_calls())
+            open_ = {each.name for each in sites.unresolved()}
+            asked = [place for place in named.asked if place[0] not in open_]
+            left = mentions(engine, index, named.explained, named.left_calls(), asked)
             ends = endpoints(engine, index)
         finally:
             sys.setrecursionlimit(before)

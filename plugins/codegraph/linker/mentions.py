@@ -24,7 +24,11 @@ _PART = re.compile(r"[^\W\d][\w$]*")
 
 
 def mentions(
-    engine: Engine, index: FileIndex, explained: Iterable[Place], placed: Iterable[Place]
+    engine: Engine,
+    index: FileIndex,
+    explained: Iterable[Place],
+    placed: Iterable[Place],
+    asked: Iterable[Place] = (),
 ) -> list[Mention]:
     """The occurrences of names that are neither definitions nor explained by an edge.
 
@@ -34,6 +38,7 @@ def mentions(
         explained: name and line of each occurrence that is accounted for.
         placed: the same of other calls that are resolved or reported as unresolved, whose lines
             may be approximate.
+        asked: the same of those that are members of what seems to be outside of the repository.
     """
     words = unpacked(index.facts.words)
     if not words:
@@ -50,6 +55,8 @@ def mentions(
             left.setdefault(name, []).extend(words.get(local, ()))
     for name, line in _from_outside(engine, index):
         left.setdefault(name, []).append(line)
+    for name, line in asked:
+        left.setdefault(as_asked(name), []).append(line)
     found = ((name, lines) for name, lines in left.items() if lines)
     return [Mention(index.path, name, min(lines), len(lines)) for name, lines in found]
 
@@ -66,6 +73,12 @@ def as_outside(path: str, qualified: str) -> set[str]:
     stem = name.partition(".")[0]
     module = directory.rpartition("/")[2] if stem in ("__init__", "index") else stem
     return {f"{module}:{qualified.partition('.')[0]}", f"{module}:*"}
+
+
+def as_asked(name: str) -> str:
+    """How :func:`mentions` names a member of what seems to be outside of the repository: an object
+    of a class that is in it may stand in for that."""
+    return f".{name}"
 
 
 def _from_outside(engine: Engine, index: FileIndex) -> Iterator[tuple[str, int]]:

@@ -91,13 +91,20 @@ def _module_member(engine: Engine, target: Target, name: str) -> Values:
     for path in target.paths:
         index = engine.index(path)
         found = None if index is None else _of_file(engine, index, name)
-        if found is not None:
-            return found
+        if index is not None and found is not None:
+            return found if name in index.names[0] else _or_inner(index, target, name, found)
     if index is None:
         for directory in target.directories:
             index = next(_any_index(engine, directory), None)
     inner = None if index is None else index.rules.submodule(index.path, target, name)
     return NOTHING if inner is None else as_module(inner, name)
+
+
+def _or_inner(index: FileIndex, target: Target, name: str, found: Values) -> Values:
+    """A name that a star brings in, or the submodule so called: the list of what the other module
+    exports (``__all__``) may leave the name out."""
+    inner = index.rules.submodule(index.path, target, name)
+    return found if inner is None else {**as_module(inner, name), **found}
 
 
 def _of_file(engine: Engine, index: FileIndex, name: str) -> Values | None:

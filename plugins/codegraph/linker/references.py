@@ -69,6 +69,8 @@ class References:
         self._twins: dict[str, bool] = {}
         self.explained: list[Place] = []
         """Name and line of each occurrence that is accounted for."""
+        self.asked: list[Place] = []
+        """Those of them that are members of something that seems not to be of the repository."""
 
     def collect(self) -> None:
         """Resolve every use of the file."""
@@ -79,7 +81,8 @@ class References:
             source = keys[owner] if owner >= 0 else whole
             for use in scope.uses:
                 place = (written_name(use.of), use.line)
-                if self._resolved(use, scope.parent if use.head else number, source, place):
+                around = scope.parent if use.head else number
+                if self._resolved(use, around, source, place):
                     self.explained.append(place)
 
     def left_calls(self) -> list[Place]:
@@ -97,6 +100,8 @@ class References:
     def _resolved(self, use: Use, number: int, source: int, place: Place) -> bool:
         """Record what a use refers to; returns whether the occurrence is accounted for."""
         found = self._denoted(use, number)
+        if type(use.of) is Attr and not found.found and not self._is_outside(use.of, number, found):
+            self.asked.append(place)
         doubtful = any(self._has_twin(path) for path, _ in found.found)
         for (path, definition), rank in self._meant(use, found):
             home = self._engine.there(path)
@@ -114,6 +119,18 @@ class References:
             self._engine.there(path).facts.definitions[number].kind in _CLASSES
             for path, number in found.found
         )
+
+    def _is_outside(self, of: Attr, number: int, found: Denoted) -> bool:
+        """Whether a member certainly is not of the repository: of a module that is imported from
+        outside, or of an object of the language, by its full name."""
+        root: Expr | None = of
+        while type(root) is Attr:
+            root = root.of
+        if not found.outer or type(root) is not Name or root.id in self._index.rules.receivers:
+            return False
+        names, at = self._index.names, self._index.binder(number, root.id)
+        origins = names[number].get(root.id) or (names[at].get(root.id) if at >= 0 else None)
+        return all(each.how == "import" for each in origins or ())
 
     def _meant(self, use: Use, found: Denoted) -> list[tuple[tuple[str, int], Rank]]:
         """What a name means of a type and a value that have it, by where it stands."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plugins.codegraph.facts import Call, Element, Expr
+from plugins.codegraph.facts import Call, Element, Expr, Table
 from plugins.codegraph.languages import effects
 from plugins.codegraph.linker import evaluate, results, types
 from plugins.codegraph.linker.engine import Engine
@@ -17,6 +17,7 @@ from plugins.codegraph.linker.values import (
     Instance,
     Method,
     Record,
+    Some,
     Thing,
     Tuple,
     Values,
@@ -93,11 +94,28 @@ def _together(engine: Engine, index: FileIndex, number: int, word: str, call: Ca
     return _listed(found) if word == effects.GATHERED else found
 
 
+def _merged(engine: Engine, index: FileIndex, number: int, word: str, call: Call) -> Values:
+    """The members of the last literal that has them, where all are literals; else of any."""
+    found: Values = {}
+    items: dict[str | None, Some] | None = {}
+    for arg in call.args:
+        expr = Element(arg.value) if arg.spread else arg.value
+        made = evaluate.evaluate(engine, index, number, expr)
+        add(found, made)
+        (only,) = made if len(made) == 1 else (None,)
+        if items is None or type(arg.value) is not Table or not isinstance(only, Record):
+            items = None
+        else:
+            items.update(only.items)
+    return found if items is None else {Record(tuple(items.items())): INFERRED}
+
+
 def _of_type(engine: Engine, index: FileIndex, number: int, word: str, call: Call) -> Values:
     return types.stated(engine, index, number, call.args[0].value) if call.args else NOTHING
 
 
 _ARGUMENTS: dict[str, Callable[[Engine, FileIndex, int, str, Call], Values]] = {
+    effects.MERGED: _merged,
     effects.TABLE: _tabled,
     effects.ZIPPED: _zipped,
     effects.WRAPPED: _together,

@@ -255,6 +255,16 @@ class Layers:
             )
 
     @asynccontextmanager
+    async def serving(self, layer: int) -> AsyncGenerator[AsyncConnection]:
+        """A transaction that adds rows to the served layer, alone in this repository.
+
+        Raises:
+            LayerGone: the layer is no longer served.
+        """
+        async with self._held(layer, "ready") as connection:
+            yield connection
+
+    @asynccontextmanager
     async def _held(self, layer: int, state: str) -> AsyncGenerator[AsyncConnection]:
         async with self._database.begin() as connection:
             await self._alone(connection)

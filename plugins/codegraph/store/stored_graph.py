@@ -175,6 +175,25 @@ class Graph:
         reached.sort(key=lambda each: (each.path, each.line, *_place(each.entity)))
         return Walk(reached, len(steps.found) - (len(chosen) - len(reached)), steps.capped)
 
+    async def between(
+        self,
+        keys: Collection[int],
+        kind: EdgeKind | Collection[EdgeKind],
+    ) -> list[Reached]:
+        """The edges between some entities, each with its target, by place.
+
+        Args:
+            keys: the entities.
+            kind: the kind or kinds of edges.
+        """
+        along = Along(edge_codes(kind), False)
+        async with self._database.read() as connection:
+            steps = await arrows(connection, self._visibility, keys, along)
+            found = await self._by_keys(connection, keys)
+        ends = (step for step in steps.found if step.key in found and step.via in found)
+        reached = [_to_reached(step, found, False) for step in ends]
+        return sorted(reached, key=lambda each: (each.path, each.line, *_place(each.entity)))
+
     async def degrees(self, keys: Collection[int]) -> dict[int, tuple[int, int]]:
         """The numbers of callers and callees of entities, by key."""
         async with self._database.read() as connection:

@@ -225,6 +225,77 @@ endpoints = Table(
 """The routes that a file serves and the requests that it makes. What matches is found when it is
 asked for, since a route and its requests may stand in two repositories."""
 
+justifications = Table(
+    "codegraph_justifications",
+    metadata,
+    Column("layer", BigInteger, primary_key=True),
+    Column("key", BigInteger, primary_key=True),
+    *_tenant(),
+    Column("path", PLAIN, nullable=False),
+    Column("type", SmallInteger, nullable=False),
+    Column("feature", PLAIN, nullable=False),
+    Column("technology", PLAIN, nullable=False),
+    Column("confidence", SmallInteger, nullable=False),
+    Column("digest", BigInteger, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    Index("ix_codegraph_justifications_feature", "layer", "feature"),
+    sqlite_with_rowid=False,
+)
+"""Why each entity exists (``justification/statements.py``); ``data`` is all of it, packed."""
+
+features = Table(
+    "codegraph_features",
+    metadata,
+    Column("layer", BigInteger, primary_key=True),
+    Column("id", PLAIN, primary_key=True),
+    *_tenant(),
+    Column("name", PLAIN, nullable=False),
+    Column("data", Json, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""The features of a layer, aggregated from its justifications (``justification/features.py``)."""
+
+justified = Table(
+    "codegraph_justified",
+    metadata,
+    Column("layer", BigInteger, primary_key=True),
+    *_tenant(),
+    Column("generation", Integer, nullable=False),
+    Column("rules", Integer, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("counts", Json, nullable=False),
+)
+"""Up to which generation of a layer everything is justified, and by which version of the rules."""
+
+signals = Table(
+    "codegraph_signals",
+    metadata,
+    Column("repo", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("org", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+"""What the text of each file tells (``justification/signals.py``), so that no text is read
+twice."""
+
+corrections = Table(
+    "codegraph_corrections",
+    metadata,
+    Column("org", Text, primary_key=True),
+    Column("repo", Text, primary_key=True),
+    Column("key", BigInteger, primary_key=True),
+    Column("path", PLAIN, nullable=False),
+    Column("qualified", PLAIN, nullable=False),
+    Column("kind", SmallInteger, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("person", Text),
+    Column("at", UtcDateTime, nullable=False),
+    Column("values", Json, nullable=False),
+)
+"""What members say of entities, over all layers. Where the key is no more, since the signature
+changed, the path, the name and the kind tell which entity is meant."""
+
 texts = Table(
     "codegraph_texts",
     metadata,
@@ -238,11 +309,14 @@ of."""
 
 LAYERED = (
     *(entities, edges, incoming, unresolved, mentions, endpoints),
+    *(justifications, features, justified),
     *(links, manifests, files),
 )
 """The tables with a layer's rows, in the order in which a sweep deletes them."""
-SHARED = (texts,)
+SHARED = (texts, signals)
 """The tables shared by a repository's layers, by content digest."""
+KEPT = (corrections,)
+"""The tables of a repository that no sweep touches."""
 
 SELECTED = tuple(
     entities.c[name]

@@ -7,8 +7,9 @@ import io
 import re
 from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
+from plugins.codegraph.linker.mentions import as_asked
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind, Strategy
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.entity_detail import INHERITS
@@ -20,8 +21,12 @@ from plugins.codegraph.tools.uses import USES
 _RUN_BY_NAME = re.compile(
     r"__\w+__|main|init|(?:async)?(?:setUp|tearDown|SetUp|TearDown)(?:Class|Module)?"
     r"|(?:setup|teardown)(?:_(?:class|function|method|module))?|(?:test|pytest|visit|do|on)_\w+"
+    r"|collect_ignore(?:_glob)?|_(?:repr|ipython)_\w+_|[pt]_\w+"
+    r"|to(?:Locale)?String|toJSON|valueOf|then|equals|hashCode|compareTo|(?:dis)?connectedCallback"
+    r"|(?:attributeChanged|adopted)Callback|ng(?:On|Do|After)[A-Z]\w+"
 )
-"""Names that something outside of the repository may call: special methods, entry points, tests."""
+"""Names that something outside of the repository may ask for: special methods, entry points, tests,
+what notebooks show, what parser generators read, and what scripts and Java ask every object for."""
 _READS_NAMES = re.compile(
     r"\b(?:globals|locals|vars|dir)\(|__subclasses__|__init_subclass__|getmembers|metaclass="
 )
@@ -31,6 +36,17 @@ _READS_MEMBERS = re.compile(
     r"\b[gs]etattr\(\s*(?:self|cls)\s*,\s*[^\"'\s]|\bthis\[(?![\"'`\d])|\bvars\(self\)|__dict__"
 )
 """What says in a file that its classes look up members by names made at run time."""
+_DECORATES = ("@", "#[")
+_COMMENTS = ("//", "*", "/*", "# ")
+_STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
+_HARMLESS = re.compile(
+    r"@(?:abc\.|typing\.|functools\.|\w+\.(?=setter|getter|deleter))*"
+    r"(?:(?:cached_)?property|(?:static|class|abstract|partial|singledispatch)method|(?:lru_)?cache"
+    r"|setter|getter|deleter|overload|override|final|wraps|contextmanager|dataclass|Override|Deprecated|SuppressWarnings|SafeVarargs"
+    r"|FunctionalInterface|Nullable|NonNull|NotNull)\b"
+    r"|#\[(?:inline|must_use|allow|expect|cfg|doc|deprecated|cold|track_caller)\b"
+)
+"""What decorates something in a class without telling anybody of it."""
 _STUBS = (".pyi", ".d.ts", ".d.mts", ".d.cts")
 _LOADED_BY_PATH = frozenset({"python", "typescript", "javascript"})
 """Languages in which a file can be loaded that no other file imports."""
@@ -74,7 +90,7 @@ async def doubts_of(case: Case, complete: Completeness) -> list[str]:
         doubts.append("It is a whole file: ask for what is in it, and for get_imports.")
     if entity.test or any(each.test for each in case.found.all):
         doubts.append("It is a test: the test runner calls it.")
-    if _RUN_BY_NAME.fullmatch(entity.name):
+    if is_run_by_name(entity.name):
         doubts.append(f"The name {entity.name} may be called by convention, from outside.")
     doubts += await _of_members(case)
     doubts += await _of_class(case)
@@ -82,15 +98,22 @@ async def doubts_of(case: Case, complete: Completeness) -> list[str]:
     doubts += await _of_file(case)
     if _decorated(case.lines, entity):
         doubts.append("What decorates or annotates it may register it.")
+    elif inner := await _decorated_within(case):
+        doubts.append(f"What decorates {inner} in it may register it.")
     if entity.kind is EntityKind.VARIABLE and "(" in _own_text(case):
         doubts.append("Its value is computed by a call, which may do more than that.")
     return doubts
 
 
+def is_run_by_name(name: str) -> bool:
+    """Whether something outside of the repository may ask for a name by convention."""
+    return _RUN_BY_NAME.fullmatch(name) is not None
+
+
 async def _of_names(case: Case) -> list[str]:
     """The doubts that other code may come to it by its name, though no place is unread."""
     entity, found = case.entity, []
-    if _READS_NAMES.search("\n".join(case.lines)):
+    if _says(_READS_NAMES, await _text(case.graph, entity)):
         found.append("Its file reads names as data (globals, dir, subclasses): it may be found so.")
     if entity.kind in CALLABLE and entity.name in _of_builtins():
         found.append("What looks like a list, a mapping or a file is asked for a method so named.")
@@ -139,7 +162,7 @@ async def _of_class(case: Case) -> list[str]:
     if any([await _has_other_bases(case.graph, each, known) for each in owners]):
         return ["A base of it is outside of the repository, and may know its subclasses."]
     above = [each for each in owners if each.key not in case.within]
-    if any([_REGISTERS.search(await _text(case.graph, each)) for each in above]):
+    if any([_says(_REGISTERS, await _text(case.graph, each)) for each in above]):
         return ["A base of it knows its subclasses, and may find it so."]
     return []
 
@@ -152,6 +175,12 @@ async def _and_bases(graph: Graph, owner: Entity) -> tuple[Entity, ...]:
 async def _text(graph: Graph, entity: Entity) -> str:
     """The text of the file that an entity is in."""
     return (await graph.source(entity.path) or b"").decode("utf-8", "replace")
+
+
+@lru_cache(maxsize=64)
+def _says(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether a file says something; remembered, since many entities of one file are asked for."""
+    return pattern.search(text) is not None
 
 
 async def _of_members(case: Case) -> list[str]:
@@ -173,13 +202,16 @@ async def _of_members(case: Case) -> list[str]:
     below = await graph.walk([around.key], INHERITS, True, depth=5)
     family = (*owners, *(each.entity for each in below.reached))
     texts = {each.path: await _text(graph, each) for each in family}
-    if any(_READS_MEMBERS.search(text) for text in texts.values()):
+    if any(_says(_READS_MEMBERS, text) for text in texts.values()):
         found.append("Its class, or one above or below, looks up members by computed names.")
     known = {each.name for each in owners}
     if any([await _has_other_bases(graph, owner, known) for owner in owners]):
         found.append("Its class has a base outside of the repository, which may use it.")
     if any(each.test for each in await graph.in_file(entity.path)):
         found.append("Its class stands among tests: what it stands in for may be asked for it.")
+    for each in (await graph.mentions([as_asked(entity.name)]))[:1]:
+        where = f"{each.path}:{each.line}"
+        found.append(f"What seems to be outside of the repository is asked for it at {where}.")
     return found + _of_kind(case, around)
 
 
@@ -215,19 +247,38 @@ async def _has_other_bases(graph: Graph, owner: Entity, known: Collection[str]) 
     return bool(words - set(known) - {owner.name})
 
 
+async def _decorated_within(case: Case) -> str:
+    """What is in it and is decorated by something that may register it, or ""."""
+    inner = await case.graph.entities(case.within - set(case.found.keys))
+    for each in inner.values():
+        above = _decorators(case.lines, each)
+        if any(not _HARMLESS.match(line) for line in above):
+            return each.name
+    return ""
+
+
 def _decorated(lines: Sequence[str], entity: Entity) -> bool:
     """Whether a decorator, an annotation or an attribute stands directly above."""
-    at = entity.line - 1
-    if at < len(lines) and lines[at].lstrip().startswith(("@", "#[")):
-        return True
-    while at > 0 and lines[at - 1].strip():
-        above = lines[at - 1].lstrip()
-        if above.startswith(("@", "#[")):
-            return True
-        if not above.startswith(("//", "*", "/*", ")", "]")):
-            return False
+    return bool(_decorators(lines, entity))
+
+
+def _decorators(lines: Sequence[str], entity: Entity) -> list[str]:
+    """The first lines of the decorators, annotations or attributes directly above."""
+    at, open_ = entity.line - 1, 0
+    found: list[str] = []
+    if at < len(lines) and lines[at].lstrip().startswith(_DECORATES):
+        found.append(lines[at].lstrip())
+    while at > 0 and (open_ > 0 or lines[at - 1].strip()):
         at -= 1
-    return False
+        above = lines[at].lstrip()
+        code = "" if above.startswith(_COMMENTS) else _STRING.sub("", above)
+        open_ += sum(map(code.count, ")]}")) - sum(map(code.count, "([{"))
+        if above.startswith(_DECORATES):
+            found.append(above)
+            open_ = 0
+        elif open_ < 1 and not above.startswith(_COMMENTS):
+            break
+    return found
 
 
 def _of_trait(lines: Sequence[str], entity: Entity) -> bool:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 from pydantic import Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
-from plugins.codegraph.model import EdgeKind, Entity, EntityKind
+from plugins.codegraph.justification.statements import Statement
+from plugins.codegraph.justification.taxonomy import EntityClass
+from plugins.codegraph.model import EdgeKind, Entity, EntityKind, shown_key
 from plugins.codegraph.store.graph import Reached, Walk
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools import http_routes
-from plugins.codegraph.tools.access import Access
+from plugins.codegraph.tools.access import Access, Opened
 from plugins.codegraph.tools.base import (
     READS,
     RESULTS,
@@ -23,6 +27,7 @@ from plugins.codegraph.tools.base import (
     Repo,
 )
 from plugins.codegraph.tools.entity_lookup import TYPES, Found, find
+from plugins.codegraph.tools.judgements import Judgements
 from plugins.codegraph.tools.notes import Note, completeness, noted
 from plugins.codegraph.tools.other_repositories import imports_elsewhere
 from plugins.codegraph.tools.overrides import overridden, overriding
@@ -48,6 +53,9 @@ class Dependent(Ref):
     )
     strategy: str
     confidence: float
+    type: EntityClass | None = Field(None, description="With `business`: its class.")
+    feature: str | None = Field(None, description="With `business`: its feature or technology.")
+    purpose: str | None = Field(None, description="With `business`: what it is for.")
 
 
 class ImpactFile(ToolResult):
@@ -58,6 +66,14 @@ class ImpactFile(ToolResult):
     nearest: int = Field(description="The fewest steps by which something in it depends on it.")
     count: int = Field(description="How many entities in it are affected.")
     entities: list[Dependent] = Field(description="The nearest of them.")
+
+
+class AffectedFeature(ToolResult):
+    """A feature that a change may break."""
+
+    name: str
+    affected: int = Field(description="How many affected entities belong to it.")
+    entry_points: list[str] = Field(description="Affected routes and commands of it.")
 
 
 class ImpactNote(Note):
@@ -72,6 +88,9 @@ class ImpactNote(Note):
         description="Requests to the routes that it serves: repository/file:line, function, route.",
     )
     capped: bool | None = Field(None, description="true: there are more than were counted.")
+    features: list[AffectedFeature] | None = Field(
+        None, description="With `business`: the features that may break, the most affected first."
+    )
 
 
 def _brief(item: ImpactFile) -> ImpactFile:
@@ -81,15 +100,19 @@ def _brief(item: ImpactFile) -> ImpactFile:
 PAGE = Page(size=RESULTS, summarize=_brief, item=ImpactFile, note=ImpactNote)
 
 
-def tools(access: Access) -> list[Tool]:
+def tools(access: Access, judgements: Judgements) -> list[Tool]:
     """The tools of this group."""
 
-    async def analyze_impact(
+    async def analyze_impact(  # noqa: PLR0913 - a client names each
         name: Name,
         file: File = None,
         kind: Kind = None,
         depth: Depth = 3,
         min_confidence: MinConfidence = 0.0,
+        business: Annotated[
+            bool,
+            Field(description="Also say what each is for, and in meta.features what breaks."),
+        ] = False,
         repo: Repo = None,
         *,
         caller: Caller,
@@ -104,7 +127,7 @@ def tools(access: Access) -> list[Tool]:
         # A call of a method that it overrides may reach it, and its overrides must stay compatible.
         above = (await overridden(graph, found.all)).methods
         below = await overriding(graph, found.all)
-        keys = [*await _changed(graph, found), *(each.key for each in above)]
+        keys = [*await changed(graph, found), *(each.key for each in above)]
         walk = await graph.walk(keys, DEPENDS, True, depth, min_confidence=min_confidence)
         importers = await graph.walk(keys, EdgeKind.IMPORTS, True, min_confidence=min_confidence)
         items = _by_file(walk.reached, importers.reached, below)
@@ -113,6 +136,9 @@ def tools(access: Access) -> list[Tool]:
         sent = await http_routes.requesters(access, caller, opened, keys)
         note = _note(noted(opened, complete, found.note, elsewhere), items, walk)
         note = note.model_copy(update={"requests": _requests(sent)})
+        if business:
+            items, affected = await with_purposes(judgements, opened, items, walk)
+            note = note.model_copy(update={"features": affected})
         return Listing(items, key=lambda item: item.file, note=note)
 
     return [
@@ -126,7 +152,7 @@ def tools(access: Access) -> list[Tool]:
     ]
 
 
-async def _changed(graph: Graph, found: Found) -> list[int]:
+async def changed(graph: Graph, found: Found) -> list[int]:
     """The keys that change with something: of a class its members too, of a file everything in
     it."""
     if found.entity.kind is EntityKind.FILE:
@@ -135,6 +161,43 @@ async def _changed(graph: Graph, found: Found) -> list[int]:
     if found.entity.kind in TYPES:
         keys += [each.key for key in found.keys for each in await graph.contained(key)]
     return keys
+
+
+async def with_purposes(
+    judgements: Judgements, opened: Opened, items: Sequence[ImpactFile], walk: Walk
+) -> tuple[list[ImpactFile], list[AffectedFeature] | None]:
+    """Files with what each entity is for, and the features that are affected."""
+    await judgements.note(opened)
+    said = await judgements.of(opened, [each.entity for each in walk.reached])
+    by_key = {shown_key(key): each for key, each in said.items()}
+    told = [
+        item.model_copy(update={"entities": [_told(one, by_key) for one in item.entities]})
+        for item in items
+    ]
+    groups: defaultdict[str, list[Statement]] = defaultdict(list)
+    for each in said.values():
+        if each.shown().feature_area:
+            groups[each.feature].append(each)
+    affected = [
+        AffectedFeature(
+            name=name,
+            affected=len(some),
+            entry_points=sorted({one.entry for one in some if one.entry})[:_FEW],
+        )
+        for name, some in groups.items()
+    ]
+    affected.sort(key=lambda each: (-each.affected, each.name))
+    return told, affected[:_MANY]
+
+
+def _told(one: Dependent, said: Mapping[str, Statement]) -> Dependent:
+    statement = said.get(one.key)
+    if statement is None:
+        return one
+    shown = statement.shown()
+    area = shown.feature_area or shown.technology_type
+    fields = {"type": shown.type, "feature": area, "purpose": statement.purpose or None}
+    return one.model_copy(update=fields)
 
 
 def _by_file(

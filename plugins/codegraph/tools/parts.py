@@ -7,7 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gateway.contract import Host, Tool
+from gateway.contract import Host, People, Tool
+from plugins.codegraph.health.reports import HealthReports
+from plugins.codegraph.justification.corrections import Corrections
+from plugins.codegraph.justification.statement_store import StatementStore
 from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.search.embedder import EntityEmbedder
@@ -16,7 +19,12 @@ from plugins.codegraph.search.vectors import CodeVectors
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.tools import (
+    blueprint,
+    business,
+    call_graph,
     code_map,
+    correction,
+    health,
     impact,
     lookup,
     paths_between,
@@ -26,9 +34,11 @@ from plugins.codegraph.tools import (
     stats,
     sync,
     traversal,
+    workspace,
 )
 from plugins.codegraph.tools import search as search_tools
 from plugins.codegraph.tools.access import Access
+from plugins.codegraph.tools.judgements import Judgements
 from plugins.codegraph.workspaces.sync import Overlaid, WorkspaceSync
 from plugins.codegraph.workspaces.workspaces import Workspaces
 
@@ -46,6 +56,10 @@ class ToolParts:
         embedder: makes vectors for repositories; a light job calls it after indexing.
         workspaces: people's uncommitted work; a light job sweeps it.
         workspace_sync: receives people's uncommitted work.
+        health: makes and keeps health reports; a light job makes them after a full index.
+        people: what the portal calls people.
+        judgements: why the code exists.
+        now: the time, in UTC.
     """
 
     access: Access
@@ -53,6 +67,10 @@ class ToolParts:
     embedder: EntityEmbedder
     workspaces: Workspaces
     workspace_sync: WorkspaceSync
+    health: HealthReports
+    people: People
+    judgements: Judgements
+    now: Callable[[], datetime]
 
     @classmethod
     def of(
@@ -84,6 +102,10 @@ class ToolParts:
             search=Search(vectors),
             embedder=embedder,
             workspaces=workspaces,
+            people=host.people,
+            health=HealthReports(host.database, store, clock),
+            judgements=Judgements(StatementStore(host.database), Corrections(host.database)),
+            now=clock,
             workspace_sync=WorkspaceSync(
                 store, workspaces, host.cache, writer.write, lifetime, clock
             ),
@@ -97,12 +119,18 @@ class ToolParts:
             *traversal.tools(self.access),
             *references.tools(self.access),
             *paths_between.tools(self.access),
+            *call_graph.tools(self.access),
             *routes.tools(self.access),
-            *impact.tools(self.access),
+            *impact.tools(self.access, self.judgements),
+            *business.tools(self.access, self.search, self.judgements),
+            *blueprint.tools(self.access, self.judgements),
+            *correction.tools(self.access, self.judgements.corrections, self.now),
             *safety.tools(self.access),
             *code_map.tools(self.access),
+            *health.tools(self.access, self.health),
             *stats.tools(self.access, self.search),
             *sync.tools(self.access, self.workspace_sync),
+            *workspace.tools(self.access, self.people),
         ]
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class WorkspacePersonalData:
     """Exports and erases personal data.
 
-    A workspace is deleted. A repository belongs to the community: it stays, and so does the log of
-    removals, without the person.
+    A workspace is deleted. A repository belongs to the community: it stays, and so do the log of
+    removals and corrections of justifications, without the person.
 
     Args:
         database: the plugin's database.
@@ -44,9 +44,12 @@ class WorkspacePersonalData:
         """A person's workspaces with the files in them, and their repositories by name."""
         async with self._database.read() as connection:
             added = await _added(connection, person)
+            corrected = await _corrected(connection, person)
             spaces = await _workspaces(connection, person)
         if any(added.values()):
             yield _as_json("repositories.json", added)
+        if corrected:
+            yield _as_json("corrections.json", corrected)
         for number, row in enumerate(spaces, 1):
             yield _as_json(f"workspaces/{number}.json", _exported(row))
             async for path, data in self._texts(row):
@@ -96,12 +99,13 @@ class WorkspacePersonalData:
 def _columns() -> tuple[Any, ...]:
     """Every column that identifies a person."""
     from plugins.codegraph.repositories.tables import deletions
-    from plugins.codegraph.store.tables import layers, repositories
+    from plugins.codegraph.store.tables import corrections, layers, repositories
     from plugins.codegraph.workspaces.tables import workspaces
 
     return (
         workspaces.c.person,
         layers.c.person,
+        corrections.c.person,
         repositories.c.created_by,
         deletions.c.removed_by,
     )
@@ -119,6 +123,20 @@ async def _added(connection: AsyncConnection, person: str) -> dict[str, list[str
         "added": sorted(await connection.scalars(added)),
         "removed": sorted(await connection.scalars(removed)),
     }
+
+
+async def _corrected(connection: AsyncConnection, person: str) -> list[dict[str, Any]]:
+    from sqlalchemy import select
+
+    from plugins.codegraph.store.tables import corrections
+
+    mine = select(corrections).where(corrections.c.person == person).order_by(corrections.c.at)
+    rows = [row._mapping for row in await connection.execute(mine)]
+    return [
+        {"file": row["path"], "name": row["qualified"], "at": row["at"].isoformat()}
+        | dict(row["values"])
+        for row in rows
+    ]
 
 
 async def _workspaces(connection: AsyncConnection, person: str) -> list[Row[Any]]:

@@ -82,6 +82,21 @@ class Workspaces:
             row = (await connection.execute(query)).first()
         return None if row is None else _workspace(row)
 
+    async def present(self, org: str, repo: str, limit: int) -> list[tuple[str, Workspace]]:
+        """Who has unexpired workspaces in a repository: the newest of each person, newest first."""
+        from sqlalchemy import select
+
+        from plugins.codegraph.workspaces.tables import workspaces as table
+
+        here = table.c.org == org, table.c.repo == repo, table.c.expires > self._now()
+        query = select(table).where(*here).order_by(table.c.synced.desc(), table.c.branch)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).all()
+        newest: dict[str, Workspace] = {}
+        for row in rows:
+            newest.setdefault(row.person, _workspace(row))
+        return list(newest.items())[:limit]
+
     async def of_branch(self, place: Place, branch: str) -> Workspace | None:
         """A person's unexpired workspace for a branch, or None."""
         from sqlalchemy import select

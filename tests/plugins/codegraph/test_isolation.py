@@ -16,6 +16,7 @@ from sqlalchemy import update
 from gateway.contract import Caller, Tier, ToolFailed
 from gateway.testing import open_test_portal
 from plugins.codegraph import plugin
+from plugins.codegraph.justification.justifier import Justifier
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.repositories.repository import PORTAL
 from plugins.codegraph.store.tables import repositories
@@ -37,11 +38,17 @@ ASKED: Mapping[str, dict[str, object]] = {
     "get_imports": {"file": "b.py", "depth": 5},
     "find_references": {"name": "run"},
     "find_path": {"source": "go", "target": "run"},
+    "get_call_graph": {"name": "run", "depth": 5, "direction": "both", "references": True},
     "safe_to_delete": {"name": "run"},
     "get_code_map": {},
     "get_routes": {},
-    "analyze_impact": {"name": "run", "depth": 5},
+    "analyze_impact": {"name": "run", "depth": 5, "business": True},
+    "get_business_context": {"name": "run"},
+    "search_by_purpose": {"query": "secret of the run"},
+    "get_blueprint": {},
     "get_project_stats": {},
+    "get_health_report": {"history": 5},
+    "get_workspace": {},
 }
 """A question for each tool; what only its sender sees is sent before."""
 
@@ -93,12 +100,15 @@ async def _indexed(made: World, seen: dict[str, Seen]) -> None:
         org = min(groups, default=PORTAL)
         owner = await made.index(name, tree(name), org)
         await made.parts.embedder.embed(owner.org, owner.repo)
+        await Justifier(made.host.database, made.store).run(owner.org, owner.repo)
         chosen = update(repositories).where(repositories.c.id == name)
         values = {"name": name, "tier": tier.value, "groups": sorted(groups)}
         async with made.host.database.begin() as connection:
             await connection.execute(chosen.values(**values))
     made.registry = Repositories(made.host.database, lambda: datetime.now(UTC))
     made.__post_init__()
+    for owner in made.trees:
+        await made.parts.health.make(owner.org, owner.repo)
 
 
 async def _sent(made: World, caller: Caller) -> None:
@@ -110,7 +120,7 @@ async def _sent(made: World, caller: Caller) -> None:
 
 async def _check(made: World, caller: Caller, seen: dict[str, Seen]) -> None:
     mine = {name for name, (tier, groups) in seen.items() if _may(caller, tier, groups)}
-    assert set(ASKED) | {"sync_local_diff"} == set(made.tools)
+    assert set(ASKED) | {"sync_local_diff", "correct_justification"} == set(made.tools)
     for tool, arguments in ASKED.items():
         for name in (None, *NAMES, "nowhere"):
             answer, code = await _answer(made, caller, tool, {**arguments, "repo": name})

@@ -68,6 +68,7 @@ async def answers(portal: TestPortal) -> list[str]:
         ("search_code", {"query": TOKEN}),
         ("semantic_search", {"query": "fetch GitHub"}),
         ("get_project_stats", {}),
+        ("get_health_report", {}),
     ]
     found = [json.dumps(await portal.mcp("open").call(*each)) for each in asked]
     found.append((await portal.get("/api/v1/codegraph/repositories")).text)
@@ -170,8 +171,8 @@ async def test_an_index_of_an_older_version_is_made_anew_without_them(tmp_path: 
         assert TOKEN in str((await portal.call("get_file", {"file": "app.py"})).structured)
     with closing(sqlite3.connect(data / "porch.db")) as database, database:
         database.execute("ALTER TABLE codegraph_files DROP COLUMN secrets")
-        database.execute("DROP TABLE codegraph_mentions")
-        database.execute("DROP TABLE codegraph_endpoints")
+        for table in _LATER:
+            database.execute(f"DROP TABLE codegraph_{table}")
         (table,) = next(
             database.execute(
                 "SELECT name FROM sqlite_master WHERE name = 'alembic_version_codegraph'"
@@ -189,4 +190,9 @@ async def test_an_index_of_an_older_version_is_made_anew_without_them(tmp_path: 
         assert ended.fetchone() == (1,)
 
 
+_LATER = (
+    *("mentions", "endpoints", "health", "justifications", "justified", "features", "signals"),
+    "corrections",
+)
+"""Tables that later migrations make."""
 _TEXTS = "SELECT data FROM codegraph_texts"

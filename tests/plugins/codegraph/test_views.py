@@ -51,5 +51,40 @@ async def test_code_is_found_read_and_followed(tmp_path: Path) -> None:
         assert "through GET /users/*" in over_http
         assert "it serves GET /users/*" in over_http
         assert "look" in await page("/codegraph/routes")
+        context = await page(follow(handler, "why it exists"))
+        assert "It serves GET /users/*." in context
+        system = await page(follow(context, "the whole system"))
+        assert "<svg" in system
+        assert "1 features of town" in system
+        feature = await page(follow(system, "users"))
+        code = await page(follow(feature, "the code"))
+        assert "show_user" in code
         for name in ("function", "callers", "callees", "impact"):
             assert "Search for" in await page(f"/codegraph/{name}")
+
+
+@pytest.mark.timeout(180)
+async def test_the_health_of_a_repository_is_a_page_with_evidence(tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    root.mkdir()
+    branches = "".join(f"    if a == {each}:\n        return {each}\n" for each in range(20))
+    dead = "".join(f"\n\ndef _dead_{each}():\n    return 1\n" for each in range(12))
+    (root / "a.py").write_text(f"import b\n\n\ndef used(a):\n{branches}{dead}")
+    (root / "b.py").write_text("import a\n\na.used(1)\n")
+    declared = [{"name": "shop", "path": str(root), "tier": "open"}]
+    config = {"plugins": {"codegraph": {"repositories": declared}}}
+    async with open_test_portal(plugin, config=config) as portal:
+        http = portal.http("open")
+        overview = (await http.get("/codegraph/repository?repo=shop")).text
+        assert "How healthy it is" in overview
+        answer = await http.get("/codegraph/health?repo=shop")
+        assert answer.status_code == 200, answer.text
+        assert "_dead" in answer.text
+        assert "a.py:1 imports b.py" in answer.text
+        assert "complexity 21" in answer.text
+        assert "How the score comes about" in answer.text
+        more = re.search(r'<a href="([^"]+)"[^>]*>2 more</a>', answer.text)
+        assert more, answer.text
+        rest = await http.get(unescape(more[1]).removeprefix("http://localhost"))
+        assert "_dead_11" in rest.text
+        assert "Complexity hotspots" not in rest.text

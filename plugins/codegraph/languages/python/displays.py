@@ -46,7 +46,10 @@ class Displays(Conditions):
 
     def _comprehension(self, node: Node) -> Expr | None:
         self.counted += 1
-        before, shared = dict(self.flow.names), set(self.flow.shared)
+        with self.flow.comprehension():
+            return self._comprehended(node)
+
+    def _comprehended(self, node: Node) -> Expr:
         body: Node | None = None
         for each in node.named_children:
             if each.type == "for_in_clause":
@@ -56,21 +59,16 @@ class Displays(Conditions):
                 self.narrow(each.named_children[0], True)
             elif body is None and each.type != "comment":
                 body = each
-        found: Expr
         if body is not None and body.type == "pair":
             self.run(body.child_by_field_name("key"))
-            found = Table(((None, self.expr(body.child_by_field_name("value"))),))
-        else:
-            found = Group("c", (self.expr(body),))
-        self.flow.names, self.flow.shared = before, shared
-        return found
+            return Table(((None, self.expr(body.child_by_field_name("value"))),))
+        return Group("c", (self.expr(body),))
 
     def _clause(self, node: Node) -> None:
         right = self.expr(node.child_by_field_name("right"))
         left = node.child_by_field_name("left")
         for name in names_in(self, left):
-            self.flow.names[name] = self.flow.fresh(name)
-            self.flow.shared.discard(name)
+            self.flow.renew(name)
         target = self.target(left, fresh=False)
         if target is not None:
             self.scope.binds.append(Bind(target, Element(right), None, node.start_point[0] + 1))

@@ -7,7 +7,8 @@ may be any of theirs. So ``x = A(); x = B(); x.m()`` is ``B.m`` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from plugins.codegraph.facts import Bind, Expr, Name, Typed
 
@@ -20,25 +21,24 @@ class Flow:
     Args:
         plain: whether names are not versioned: in files and classes, whose names others see, and
             in functions whose inner functions assign to them.
-        outer: the versions that are current in the enclosing function.
+        outer: the enclosing function, class or file; none around a file.
         count: returns a new number each time.
     """
 
-    def __init__(self, plain: bool, outer: dict[str, str], count: Callable[[], int]) -> None:
+    def __init__(self, plain: bool, outer: Flow | None, count: Callable[[], int]) -> None:
         self.plain = plain
-        self.names = dict(outer)
+        self.names: dict[str, str] = dict(outer.names) if outer else {}
         self.assigned: set[str] = set()
         self.fixed: set[str] = set()
         self.narrowed: dict[str, str] = {}
-        self.shared: set[str] = set()
         self.defined: set[str] = set()
+        self._outer = outer
+        self._shared: dict[str, bool] = {}
         self._count = count
 
     def inner(self, plain: bool) -> Flow:
         """The variables of a function or class within this one, none yet."""
-        made = Flow(plain, self.names, self._count)
-        made.shared = self.shared | self.defined
-        return made
+        return Flow(plain, self, self._count)
 
     def define(self, name: str) -> None:
         """A function or class of this name is defined here: from now on the name may be its own,
@@ -49,7 +49,14 @@ class Flow:
 
     def is_local(self, name: str) -> bool:
         """Whether a name certainly is a variable of this function, or of one around it."""
-        return name in self.names and name not in self.shared and name not in self.defined
+        return name in self.names and name not in self.defined and not self._is_shared(name)
+
+    def _is_shared(self, name: str) -> bool:
+        """Whether a name may be one that is defined outside this function."""
+        # Asked of the outer ones each time: a copy for each of 50,000 functions takes minutes.
+        if name in self._shared or self._outer is None:
+            return self._shared.get(name, False)
+        return name in self._outer.defined or self._outer._is_shared(name)
 
     def fresh(self, name: str) -> str:
         """A name for a new version."""
@@ -59,7 +66,7 @@ class Flow:
         """The versioned name for an assignment at this point."""
         if self.plain or name in self.fixed:
             return name
-        self.shared.discard(name)
+        self._shared[name] = False
         if name not in self.assigned:
             self.assigned.add(name)
             self.names[name] = name
@@ -68,12 +75,24 @@ class Flow:
         self.names[name] = made
         return made
 
+    @contextmanager
+    def comprehension(self) -> Iterator[None]:
+        """What is assigned within is gone afterwards."""
+        names, shared = dict(self.names), dict(self._shared)
+        yield
+        self.names, self._shared = names, shared
+
+    def renew(self, name: str) -> None:
+        """Declare a variable of a comprehension."""
+        self.names[name] = self.fresh(name)
+        self._shared[name] = False
+
     def own(self, names: Iterable[str]) -> None:
         """Declare the function's parameters."""
         for name in names:
             self.assigned.add(name)
             self.names[name] = name
-            self.shared.discard(name)
+            self._shared[name] = False
 
     def fix(self, name: str) -> None:
         """Declare a name as ``global`` or ``nonlocal``."""
@@ -84,7 +103,7 @@ class Flow:
         """Start a version of a name that has a tested type; returns its binding."""
         before = self.names.get(name, name)
         if name not in self.names:
-            self.shared.add(name)
+            self._shared[name] = True
         made = self.fresh(name)
         self.narrowed[made] = before
         self.names[name] = made

@@ -33,7 +33,7 @@ class Reader(FactsBuilder):
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
         self._numbers = 0
-        self.flow = Flow(True, {}, self.number)
+        self.flow = Flow(True, None, self.number)
 
     def number(self) -> int:
         """A new number."""

@@ -126,7 +126,7 @@ METHODS: Mapping[str, str] = MappingProxyType(
 )
 FUNCTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "Object.assign": effects.SAME,
+        "Object.assign": effects.MERGED,
         "Object.freeze": effects.SAME,
         "Object.seal": effects.SAME,
         "Object.create": effects.SAME,

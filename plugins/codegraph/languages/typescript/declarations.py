@@ -106,6 +106,7 @@ def _plain(low: Lowerer, node: Node, name: Node, value: Node | None) -> None:
     to = _target(low, name, definition)
     if to is not None:
         low.bind(to, held, line_of(node), stated)
+        low.written.variable(low.scope, low.scope.binds[-1:])
         note_members(low, name, held if stated is None else stated)
 
 

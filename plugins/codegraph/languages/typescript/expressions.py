@@ -145,8 +145,10 @@ def _call(low: Lowerer, node: Node) -> Expr | None:
     if suites.is_suite(low, function, given):
         return suites.suite(low, node, function, given)
     prototypes.inheritance(low, function, given)
-    of = low.used(function, how)
-    return Call(of, arguments(low, given, of), last_line(function))
+    of = low.written.called(low.scope, low.used(function, how))
+    found = Call(of, arguments(low, given, of), last_line(function))
+    objects.merged(low, found)
+    return found
 
 
 def _of_member(low: Lowerer, function: Node, given: Node | None) -> Expr | None:

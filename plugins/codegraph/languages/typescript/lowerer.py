@@ -74,6 +74,7 @@ class Lowerer(UsesBuilder):
         file: the file's own scope.
         scope: the scope that is being filled.
         env: the new names of names that an enclosing block renames.
+        definitions: those of the new names that are functions and classes.
         calls: how many calls, and member reads (they may be accessors), were lowered; an
             expression that raises it contains some.
         doc: the raw doc comment before the current statement or member, or "".
@@ -109,6 +110,7 @@ class Lowerer(UsesBuilder):
         self.file = self.builder.scope("file", -1, None)
         self.scope = self.file
         self.env: dict[str, str] = {}
+        self.definitions: set[str] = set()
         self.calls = 0
         self.doc = ""
         self.start = -1
@@ -137,9 +139,10 @@ class Lowerer(UsesBuilder):
         return Name(self.env.get(name, name)) if self.env else Name(name)
 
     def value(self, node: Node) -> Name:
-        """A use of a bare name at this point; one that is renamed is a local variable."""
+        """A use of a bare name at this point; one that is renamed is a local variable, unless its
+        block defines it as a function or a class."""
         found = self.named(self.text(node))
-        if RENAMED in found.id[1:]:
+        if RENAMED in found.id[1:] and found.id not in self.definitions:
             self.noted_local(node)
         else:
             self.noted(found, node)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Bind, Expr, Inner, Name, Table
+from plugins.codegraph.facts import Attr, Bind, Call, Expr, Inner, Name, Table
 from plugins.codegraph.languages.typescript import functions
 from plugins.codegraph.languages.typescript.builder import ScopeBuilder
 from plugins.codegraph.languages.typescript.lowerer import (
@@ -45,6 +45,37 @@ def lower(low: Lowerer, node: Node, name: str = "", definition: int = -1) -> Exp
         scope.prefix = f"{low.scope.prefix}{name}."
     _members(low, scope, node, expected, named=bool(name))
     return Inner(scope.number)
+
+
+def merged(low: Lowerer, call: Call) -> None:
+    """Bind what ``Object.assign(to, ...)`` writes to ``to``: the members of literals, each by its
+    name; of anything else all, as if ``to`` might be that too."""
+    of = call.of
+    if type(of) is not Attr or of.name != "assign" or of.of != Name("Object") or not call.args:
+        return
+    to = call.args[0].value
+    if type(to) is not Name and type(to) is not Attr:
+        return
+    low.written.forget()
+    for each in call.args[1:]:
+        for name, value in _literally(low, each.value):
+            if isinstance(value, Name | Attr | Inner):
+                low.bind(Attr(to, name), value, call.line)
+        if isinstance(each.value, Name | Attr) and to != Name("this"):
+            low.bind(to, each.value, call.line)
+
+
+def _literally(low: Lowerer, value: Expr | None) -> list[tuple[str, Expr | None]]:
+    """The members of an object literal that have names."""
+    if isinstance(value, Table):
+        return [(name, held) for name, held in value.items if name is not None]
+    if not isinstance(value, Inner):
+        return []
+    made = low.builder.scopes[value.scope]
+    bound = [each.target.id for each in made.binds if isinstance(each.target, Name)]
+    inner = low.builder.scopes[value.scope + 1 :]  # made just now: the last ones
+    own = [each.name for each in inner if each.parent == value.scope and each.name]
+    return [(name, Attr(value, name)) for name in dict.fromkeys([*bound, *own])]
 
 
 def _has_methods(node: Node, named: bool) -> bool:

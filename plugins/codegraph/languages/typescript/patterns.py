@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _NAMES = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 _SYMBOL = re.compile(r"Symbol\.\w+|k[A-Z]\w*|\w*[sS]ymbol\w*|SYM\w*")
 _MAX_DEPTH = 40
+_AROUND_A_VALUE = frozenset({"parenthesized_expression", "assignment_expression"})
 _DEFAULTS = frozenset({"assignment_pattern", "object_assignment_pattern"})
 
 
@@ -55,14 +56,29 @@ def names_of(low: Lowerer, pattern: Node | None) -> Iterator[tuple[str, Node]]:
 
 def declared(low: Lowerer, nodes: list[Node]) -> set[str]:
     """The names bound by ``let`` and ``const`` among these statements."""
+    patterns = (each.child_by_field_name("name") for each in _declarators(nodes))
+    return {name for pattern in patterns for name, _ in names_of(low, pattern)}
+
+
+def defined(low: Lowerer, nodes: list[Node]) -> set[str]:
+    """Those of the names whose values are functions or classes, which are entities."""
     found: set[str] = set()
+    for each in _declarators(nodes):
+        name, value = each.child_by_field_name("name"), each.child_by_field_name("value")
+        while value is not None and value.type in _AROUND_A_VALUE:
+            inside = value.named_children
+            value = inside[-1] if inside else None
+        if name is not None and value is not None and value.type in FUNCTIONS | CLASSES:
+            found.update(text for text, _ in names_of(low, name))
+    return found
+
+
+def _declarators(nodes: list[Node]) -> Iterator[Node]:
     for node in nodes:
         if node.type == "lexical_declaration":
-            for child in node.named_children:
-                if child.type == "variable_declarator":
-                    pattern = child.child_by_field_name("name")
-                    found.update(name for name, _ in names_of(low, pattern))
-    return found
+            yield from (
+                child for child in node.named_children if child.type == "variable_declarator"
+            )
 
 
 def target(low: Lowerer, node: Node | None, depth: int = 0) -> Expr | None:

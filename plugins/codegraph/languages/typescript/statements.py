@@ -21,6 +21,7 @@ from plugins.codegraph.languages.typescript.lowerer import (
 )
 from plugins.codegraph.languages.typescript.patterns import (
     declared,
+    defined,
     loop_value,
     names_of,
     target,
@@ -38,10 +39,14 @@ def _expression(low: Lowerer, node: Node) -> None:
         return
     before = len(low.scope.binds)
     low.effect(inside)
-    left = inside.child_by_field_name("left") if inside is not None else None
+    if inside is None or inside.type != "assignment_expression":
+        return
+    left = inside.child_by_field_name("left")
     of = left.child_by_field_name("object") if left is not None else None
-    if of is not None and inside is not None and inside.type == "assignment_expression":
+    if of is not None:
         low.written.statement(low.scope, low.scope.binds[before:], low.text(of))
+    elif left is not None and left.type == "identifier":
+        low.written.variable(low.scope, low.scope.binds[before:])
 
 
 def _function(low: Lowerer, node: Node) -> None:
@@ -69,8 +74,15 @@ def _class(low: Lowerer, node: Node) -> None:
 
 
 def _block(low: Lowerer, node: Node) -> None:
-    low.env = _fresh(low, declared(low, node.named_children))
+    low.env = _opened(low, node.named_children)
     low.push(node.children)
+
+
+def _opened(low: Lowerer, inside: list[Node]) -> dict[str, str]:
+    """The renamings for a block of these statements."""
+    env = _fresh(low, declared(low, inside))
+    low.definitions.update(env[name] for name in defined(low, inside))
+    return env
 
 
 def _fresh(low: Lowerer, names: set[str]) -> dict[str, str]:
@@ -142,7 +154,7 @@ def _for(low: Lowerer, node: Node) -> None:
     first = node.child_by_field_name("initializer")
     outer = low.env
     if first is not None:
-        low.env = _fresh(low, declared(low, [first]))
+        low.env = _opened(low, [first])
     body = node.child_by_field_name("body")
     parts = [first, node.child_by_field_name("condition"), node.child_by_field_name("increment")]
     for part in reversed([part for part in [*parts, body] if part is not None]):
@@ -209,7 +221,7 @@ def _inside(low: Lowerer, node: Node) -> None:
 
 def _switch_body(low: Lowerer, node: Node) -> None:
     inside = [each for case in node.named_children for each in case.named_children]
-    low.env = _fresh(low, declared(low, inside))
+    low.env = _opened(low, inside)
     low.push(node.children)
 
 

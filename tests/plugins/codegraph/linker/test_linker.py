@@ -334,3 +334,12 @@ def test_an_object_that_is_handed_to_a_subclass_stays_what_it_is() -> None:
 def test_a_crate_without_cargo_toml_has_its_nearest_root() -> None:
     files = {"src/lib.rs": "mod a;\npub fn f() {}\n", "src/a.rs": "pub fn g() { crate::f(); }\n"}
     assert "src/a.rs::g -> src/lib.rs::f" in calls(files)
+
+
+def test_what_a_star_may_leave_out_is_the_submodule_so_called_too() -> None:
+    files = {
+        "p/__init__.py": "from p.backends import *\n",
+        "p/backends.py": "__all__ = []\nbackends = {}\ndef start(): ...\n",
+        "use.py": "import p\np.backends.start()\n",
+    }
+    assert calls(files) == {"use.py -> p/backends.py::start"}

@@ -1,4 +1,4 @@
-"""What a JavaScript program calls through a member that it writes anew."""
+"""What a JavaScript program calls through a member or a variable that it writes anew."""
 
 from __future__ import annotations
 
@@ -61,6 +61,69 @@ def test_a_member_that_was_just_written_is_what_was_written(text: str) -> None:
 )
 def test_a_member_is_whatever_may_have_been_written(text: str) -> None:
     assert called(text) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "let d = a; d = b; d();",
+        "function f() { let d = a; d = b; d(); }",
+        "function f() { let d; d = a; d = b; return d(); }",
+        "let d = b; d(); d = a;",
+        "function f(q) { let d = a; if (q) { d = b; d(); } }",
+        "function f(d) { d = a; d = b; d(c); }",
+        "function f() { let d = a; { let d = c; } d = b; d(); }",
+    ],
+)
+def test_a_variable_that_was_just_written_is_what_was_written(text: str) -> None:
+    assert called(text) == {"b"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "function f(q) { let d = a; if (q) { d = b; } d(); }",
+        "function f(q) { let d = a; if (q) d = b; d(); }",
+        "function f(q) { let d = a; q && (d = b); d(); }",
+        "function f(q) { let d = a; d ||= b; d(); }",
+        "function f(q) { let d = a; [d = b] = q; d(); }",
+        "function f(q) { let d = a; q ? (d = b) : 0; d(); }",
+        "function f(q) { let d = a; switch (q) { case 1: d = b; break; } d(); }",
+        "function f(q) { let d = a; try { q(); d = b; } catch (e) {} d(); }",
+        "function f(q) { let d = a; for (const i of q) { d(); d = b; } }",
+        "function f() { let d = a; while (d()) d = b; }",
+        "function f() { for (let d = a; d(); d = b) {} }",
+        "function f() { let d = a; do { d(); d = b; } while (1); }",
+        "let d = a; function g() { d = b; } function f() { g(); d(); }",
+        "function f(q) { let d = a; q(() => { d = b; }); d(); }",
+        "async function f(q) { let d = a; q.then(() => { d = b; }); await q; d(); }",
+        "let d = a; function f() { d(); } d = b; f();",
+    ],
+)
+def test_a_variable_is_whatever_may_have_been_written(text: str) -> None:
+    assert called(text) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "const d = {}; Object.assign(d, {x: b}); d.x();",
+        "const d = {}; Object.assign(d, {y: a}, {x: b}); d.x();",
+        "const d = Object.assign({}, {x: a}, {x: b}); d.x();",
+        "const o = {x: b}; const d = {}; Object.assign(d, o); d.x();",
+        "class C {} Object.assign(C.prototype, {x: b}); new C().x();",
+        "class C { constructor() { Object.assign(this, {x: b}); this.x(); } } function f() {}",
+    ],
+)
+def test_what_object_assign_copies_is_called(text: str) -> None:
+    found = calls({"m.js": FUNCTIONS + text})
+    assert {each.split(" -> ")[1] for each in found} & set("abc") == {"b"}
+
+
+def test_what_object_assign_may_leave_is_called_too() -> None:
+    text = "function f(o) { const d = Object.assign({}, {x: a}, o); d.x(); }\nf({x: b});"
+    assert called(text) == {"a", "b"}
+    assert called("const d = {x: a}; Object.assign(d, {x: b}); d.x();") == {"a", "b"}
 
 
 @pytest.mark.parametrize(

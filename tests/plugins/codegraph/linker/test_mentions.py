@@ -121,3 +121,38 @@ def test_the_type_of_a_module_as_a_calls_argument_is_no_syntax_error() -> None:
 def test_a_name_that_is_bound_to_itself_is_named_once(use: str, named: int) -> None:
     found = linked({"lib.py": "def target(): ...\n", "hub.py": use}).mentions
     assert sum(each.sites for each in found if each.name == "target") == named
+
+
+def test_a_member_of_what_seems_to_be_outside_is_noted_as_asked_for() -> None:
+    found = linked(
+        {
+            "a.py": """
+                import os
+                import loaders
+                from lib import Refs
+
+                def run(path: str, refs: Refs):
+                    os.path.join(path, "x")
+                    refs.update()
+                    loaders.find(path).settings()
+                    {}.keep()
+                """,
+            "lib.py": "class Refs:\n    def update(self): ...\n",
+        }
+    ).mentions
+    names = {each.name for each in found if each.name.startswith(".")}
+    assert names == {".settings", ".keep"}
+
+
+def test_a_name_with_combining_marks_is_one_name() -> None:
+    found = linked({"a.py": "for each in ('עִברִית', 'देवनागरी'):\n    getattr(pages, each)\n"})
+    assert {each.name for each in found.mentions} >= {"עִברִית", "देवनागरी"}
+
+
+def test_a_line_of_a_text_that_is_a_dotted_name_names_what_it_ends_with() -> None:
+    doc, listed = '"""Does.\n    it.well\n    """', '"""a.one\nb.two"""'
+    program = f'def f():\n    {doc}\n    g({{"all": {listed}}})\n'
+    found = linked({"a.py": program}).mentions
+    names = {each.name for each in found}
+    assert {"one", "two"} <= names
+    assert "well" not in names

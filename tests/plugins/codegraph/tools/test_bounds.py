@@ -25,6 +25,7 @@ async def test_pages_have_as_many_results_as_an_agent_can_use(shop: World) -> No
         "find_references": 50,
         "get_routes": 50,
         "analyze_impact": 50,
+        "search_by_purpose": 50,
         "semantic_search": 10,
         "find_similar": 10,
     }

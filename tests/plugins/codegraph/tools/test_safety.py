@@ -135,7 +135,43 @@ class Stubbed:
     pass
 """,
     "registry.pyi": b"class Stubbed: ...\ndef stub() -> None: ...\n",
-    "run.py": b"import conf_of_another\nimport pages\nimport registry\n",
+    "run.py": b"import conf_of_another\nimport pages\nimport registry\nimport routes\n",
+    "routes.py": b"""
+import plaster
+from registry import route
+
+
+@route(
+    "/plain",
+    methods=["GET"],
+)
+def over_lines():
+    return 1
+
+
+class Views:
+    @route("/view")
+    def show(self):
+        return 1
+
+
+class Shape:
+    @property
+    def size(self):
+        return 1
+
+
+class Loader:
+    def settings_of_app(self):
+        return {}
+
+    def spare_settings(self):
+        return {}
+
+
+def settings(path):
+    return plaster.get_loader(path).settings_of_app()
+""",
     "web.ts": b"export class Handler { onClick() { return 1; } onceMore() { return 2; }\n"
     b"run(kind: string) { return this['on' + kind](); } }\nnew Handler().run('Click');\n",
     "main.ts": b"import './web';\n",
@@ -182,6 +218,11 @@ async def town(tmp_path: Path, codegraph_file: Path) -> AsyncIterator[World]:
         ("stub", "unsure"),
         ("Reader", "safe"),
         ("onClick", "unsure"),
+        ("over_lines", "unsure"),
+        ("Views", "unsure"),
+        ("Shape", "safe"),
+        ("settings_of_app", "unsure"),
+        ("spare_settings", "safe"),
     ],
 )
 async def test_only_what_nothing_can_reach_is_safe_to_delete(

@@ -330,14 +330,14 @@ async def test_a_repository_of_another_group_is_not_there(shop: World) -> None:
 
 
 async def test_every_tool_says_what_it_is_for_and_that_it_only_reads(shop: World) -> None:
-    assert len(shop.tools) == 17
+    assert len(shop.tools) == 24
     for tool in shop.tools.values():
         item = tool_item("codegraph", tool, tool.name)
         assert "repo" in item.entry["inputSchema"]["properties"]
         assert len(tool.summary) > 80
         assert tool.title
         reads = tool.annotations is not None and tool.annotations.read_only_hint
-        assert reads == (tool.name != "sync_local_diff")
+        assert reads == (tool.name not in ("sync_local_diff", "correct_justification"))
 
 
 async def test_every_file_that_is_missing_is_told_page_by_page(shop: World) -> None:

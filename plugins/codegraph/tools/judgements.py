@@ -1,0 +1,112 @@
+"""What tools share that answer why code exists: reading it, with the caller's uncommitted work."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from gateway.contract import ToolFailed
+from plugins.codegraph.justification.corrections import Correction, Corrections, corrected
+from plugins.codegraph.justification.live import judged_alone
+from plugins.codegraph.justification.statement_store import StatementStore
+from plugins.codegraph.justification.statements import Statement
+from plugins.codegraph.justification.taxonomy import EntityClass, EntryKind, Taxonomy
+from plugins.codegraph.model import Entity
+from plugins.codegraph.tools.access import Opened
+from plugins.codegraph.tools.notes import Note, noted
+from plugins.codegraph.tools.result_models import Brief, brief
+
+_BEHIND = "The code has changed since this was said; it is said anew within seconds."
+_FACTS = (
+    "Derived by rules from the graph and the source, without a language model; a confidence of 0.8 "
+    "or more is right in nine of ten cases, as measured on judged repositories."
+)
+
+
+class Judged(Brief):
+    """An entity with its place in the system."""
+
+    type: EntityClass
+    feature_area: str | None = None
+    technology_type: str | None = None
+    entry_point: EntryKind | None = None
+    said_purpose: str | None = Field(None, description="In its author's or a member's words.")
+    class_confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """Reads what is said of entities.
+
+    Attributes:
+        store: what is stored.
+        corrections: what members say.
+    """
+
+    store: StatementStore
+    corrections: Corrections
+
+    async def note(self, opened: Opened, *more: str) -> Note:
+        """The note of an answer.
+
+        Raises:
+            ToolFailed: nothing of the repository is justified yet.
+        """
+        state = await self.store.state(opened.graph.repo)
+        if state is None:
+            raise ToolFailed(
+                "not_justified",
+                f"{opened.graph.repo.name} is indexed, and why its code exists is worked out now. "
+                "Ask again in a minute; if it stays so, an admin runs `porch codegraph justify`.",
+            )
+        said = [_FACTS, *more, *([_BEHIND] if state.behind else [])]
+        return noted(opened, note=" ".join(each for each in said if each))
+
+    async def of(self, opened: Opened, entities: Collection[Entity]) -> dict[int, Statement]:
+        """What is said of some entities, by key; files with uncommitted work are judged now."""
+        view = opened.graph.repo
+        found = await self.store.of(view, [each.key for each in entities])
+        if view.overlay is None or opened.workspace is None:
+            return found
+        changed = {each.path for each in entities} & set(opened.workspace.files)
+        wanted = {each.key: each for each in entities if each.path in changed}
+        for path in sorted(changed):
+            live = await judged_alone(opened.graph, path)
+            for key in wanted.keys() & live.keys():
+                said = await self.corrections.one(view, wanted[key])
+                found[key] = live[key] if said is None else corrected(live[key], said)
+        return found
+
+    async def correction(self, opened: Opened, entity: Entity) -> Correction | None:
+        """What members say of an entity, or None."""
+        return await self.corrections.one(opened.graph.repo, entity)
+
+
+def judged(entity: Entity, statement: Statement) -> Judged:
+    """The model of an entity with what is said of it in brief."""
+    shown = statement.shown()
+    fields = brief(entity)
+    fields.pop("purpose", None)
+    return Judged(
+        **fields,
+        type=shown.type,
+        feature_area=shown.feature_area,
+        technology_type=shown.technology_type,
+        entry_point=shown.entry_point,
+        said_purpose=statement.purpose or None,
+        class_confidence=shown.confidence,
+    )
+
+
+UNSAID = Taxonomy.model_validate(
+    {
+        "type": "unknown",
+        "typeBy": "facts",
+        "purpose": "unknown",
+        "businessValue": "unknown",
+        "confidence": 0,
+    }
+)
+"""What is said of a thing that is not classified: a file, a variable, a test."""

@@ -1,0 +1,107 @@
+"""``POST /hooks/codegraph/github``: a push to a repository's branch has it indexed at once.
+
+The seed's phase 5 ("GitHub Webhooks"). Forgejo and Gitea send the same headers and signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.contract import Cache, Webhook
+from gateway.repositories import Deliveries, Push, pushed
+from plugins.codegraph.config import CodegraphConfig
+from plugins.codegraph.repositories.registry import Repositories
+from plugins.codegraph.repositories.repository import Repository
+from plugins.codegraph.repositories.urls import host_of
+from plugins.codegraph.tools.refresh import IndexRequests
+
+
+@dataclass(frozen=True, slots=True)
+class PushWebhook:
+    """Takes pushes.
+
+    Attributes:
+        hosts: what tells, for each host with a webhook's secret, whether a delivery is its own.
+        repositories: the registry.
+        requests: asks for indexes.
+    """
+
+    hosts: Mapping[str, Deliveries]
+    repositories: Repositories
+    requests: IndexRequests
+
+    @classmethod
+    def of(
+        cls,
+        config: CodegraphConfig,
+        secret: Callable[[str], str],
+        cache: Cache,
+        repositories: Repositories,
+        requests: IndexRequests,
+    ) -> PushWebhook:
+        """The webhook of the hosts in ``portal.yaml``.
+
+        Raises:
+            ValueError: a webhook's secret is not where the setting says.
+        """
+        hosts = {
+            name: Deliveries(secret(host.webhook_secret), cache)
+            for name, host in config.hosts.items()
+            if host.webhook_secret is not None
+        }
+        return cls(hosts, repositories, requests)
+
+    def declared(self) -> list[Webhook]:
+        """What the plugin offers: nothing where no host has a secret."""
+        return [Webhook(name="github", verify=self.verify, run=self.run)] if self.hosts else []
+
+    def verify(self, body: bytes, headers: Mapping[str, str]) -> bool:
+        """Whether one of the hosts signed the delivery."""
+        return bool(self._signed_by(body, headers))
+
+    async def run(self, body: bytes, headers: Mapping[str, str]) -> Mapping[str, Any]:
+        """Take a delivery whose signature is right; says which repositories are indexed anew.
+
+        A push tells that there is something, and never what: what is fetched is the branch as it
+        is then, so that deliveries may come late, twice, or in any order.
+
+        Raises:
+            ToolFailed: ``bad_delivery``, it is not as GitHub sends one.
+        """
+        push = pushed(body, headers)
+        if push is None:
+            event = headers.get("x-github-event", "")
+            return _nothing(f"nothing to do for the event {event[:40]!r}")
+        if not push.after:
+            return _nothing("the branch was deleted; what was indexed of it is served on")
+        signed_by = self._signed_by(body, headers)
+        concerned = [
+            each for each in await self.repositories.all() if _is_of(each, push, signed_by)
+        ]
+        if not concerned:
+            return _nothing("no repository is of this address and branch")
+        if await next(iter(signed_by.values())).is_replayed(body, headers):
+            return _nothing("this delivery was taken before")
+        return {
+            "repositories": [each.name for each in concerned],
+            "jobs": [await self.requests.again(each) for each in concerned],
+        }
+
+    def _signed_by(self, body: bytes, headers: Mapping[str, str]) -> dict[str, Deliveries]:
+        return {name: each for name, each in self.hosts.items() if each.verify(body, headers)}
+
+
+def _nothing(reason: str) -> dict[str, Any]:
+    return {"repositories": [], "reason": reason}
+
+
+def _is_of(repository: Repository, push: Push, hosts: Mapping[str, Deliveries]) -> bool:
+    """Whether a push is to the branch that is indexed, by a host that vouches for it."""
+    if repository.kind != "git" or host_of(repository.location) not in hosts:
+        return False
+    path = repository.location.partition("://")[2].partition("/")[2].removesuffix(".git")
+    # Before the first index of a host's default branch nobody knows its name.
+    branch = repository.branch or repository.on or push.ref.removeprefix("refs/heads/")
+    return push.is_of(path, branch)

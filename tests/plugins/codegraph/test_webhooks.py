@@ -1,0 +1,188 @@
+"""A push is in the graph at once; what is forged, replayed or of another branch changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from gateway.testing import TestPortal, open_test_portal
+from plugins.codegraph import plugin
+from tests.plugins.codegraph.checkouts import committed, run_git
+from tests.servers.git_host import GitHost
+
+SECRET = "the-pushes-are-signed"
+NAME = "plants/garden"
+
+
+class Pushes:
+    """A portal that has indexed a repository of the host, and the checkout that is pushed.
+
+    Args:
+        portal: the portal.
+        tree: the checkout.
+    """
+
+    def __init__(self, portal: TestPortal, tree: Path) -> None:
+        self.portal = portal
+        self.tree = tree
+        self.number = 0
+
+    def write(self, name: str) -> str:
+        """Push a function of this name; returns its commit."""
+        return self.pushed({f"{name}.py": f"def {name}():\n    pass\n"})
+
+    def pushed(self, files: dict[str, str]) -> str:
+        commit = committed(self.tree, files)
+        run_git(self.tree, "push", "-q", "--force", "origin", "main")
+        return commit
+
+    async def deliver(
+        self,
+        after: str,
+        *,
+        ref: str = "refs/heads/main",
+        repository: str = NAME,
+        event: str = "push",
+        secret: str = SECRET,
+        delivery: str = "",
+    ) -> httpx2.Response:
+        """Tell the portal of a push."""
+        self.number += 1
+        told = {"ref": ref, "after": after, "repository": {"full_name": repository}}
+        body = json.dumps(told).encode()
+        digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+        headers = {
+            "x-github-event": event,
+            "x-github-delivery": delivery or f"delivery-{self.number}",
+            "x-hub-signature-256": f"sha256={digest}",
+        }
+        return await self.portal.hook("codegraph", "github", body, headers)
+
+    async def knows(self, name: str) -> bool:
+        """Whether a function is in the graph."""
+        return not (await self.portal.call("get_function", {"name": name})).is_error
+
+    async def reached(self, name: str) -> None:
+        """Wait until a function is in the graph."""
+        async with asyncio.timeout(60):
+            while True:
+                if await self.knows(name):
+                    return
+                await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+async def pushes(
+    host: GitHost, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Pushes]:
+    monkeypatch.setenv("CODEGRAPH_HOOK", SECRET)
+    section = {
+        "hosts": {
+            host.netloc: {"ca_file": str(host.ca_file), "webhook_secret": "env:CODEGRAPH_HOOK"}
+        },
+        "repositories": [{"url": host.url("plants/garden.git"), "tier": "open"}],
+        "refresh": "24h",
+    }
+    config = {"plugins": {"codegraph": section}}
+    async with open_test_portal(plugin, config=config, wait_ready=False) as portal:
+        found = Pushes(portal, tree)
+        await found.reached("pour")
+        yield found
+
+
+async def test_what_is_pushed_is_in_the_graph_without_waiting_for_the_next_refresh(
+    pushes: Pushes,
+) -> None:
+    answer = await pushes.deliver(pushes.write("rake"))
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["repositories"] == ["garden"]
+    await pushes.reached("rake")
+    stats = (await pushes.portal.call("get_project_stats", {})).structured
+    assert "main" in json.dumps(stats)
+
+
+async def test_pushes_while_an_index_is_made_are_all_in_the_graph_in_the_end(
+    pushes: Pushes,
+) -> None:
+    for name in ("rake", "hoe", "spade"):
+        assert (await pushes.deliver(pushes.write(name))).json()["repositories"] == ["garden"]
+    await pushes.reached("spade")
+    assert await pushes.knows("rake")
+
+
+async def test_a_delivery_that_comes_late_brings_the_newest_commit(pushes: Pushes) -> None:
+    first, second = pushes.write("rake"), pushes.write("hoe")
+    await pushes.deliver(second)
+    await pushes.reached("hoe")
+    assert (await pushes.deliver(first)).json()["repositories"] == ["garden"]
+    await asyncio.sleep(0.3)
+    assert await pushes.knows("hoe")
+
+
+async def test_a_force_push_takes_away_what_it_took_away(pushes: Pushes) -> None:
+    await pushes.deliver(pushes.write("rake"))
+    await pushes.reached("rake")
+    run_git(pushes.tree, "reset", "-q", "--hard", "HEAD~1")
+    await pushes.deliver(pushes.write("hoe"))
+    await pushes.reached("hoe")
+    assert not await pushes.knows("rake")
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"event": "ping"}, "nothing to do for the event 'ping'"),
+        ({"ref": "refs/heads/other"}, "no repository is of this address and branch"),
+        ({"repository": "plants/forest"}, "no repository is of this address and branch"),
+        ({"after": "0" * 40}, "the branch was deleted"),
+    ],
+)
+async def test_what_concerns_nothing_that_is_indexed_says_why(
+    pushes: Pushes, changed: dict[str, Any], reason: str
+) -> None:
+    answer = await pushes.deliver(**{"after": pushes.write("rake"), **changed})
+    assert answer.status_code == 200
+    assert answer.json()["repositories"] == []
+    assert reason in answer.json()["reason"]
+
+
+async def test_a_forged_delivery_is_refused_and_a_replayed_one_changes_nothing(
+    pushes: Pushes,
+) -> None:
+    commit = pushes.write("rake")
+    assert (await pushes.deliver(commit, secret="not-the-secret")).status_code == 403
+    assert not await pushes.knows("rake")
+    assert "jobs" in (await pushes.deliver(commit, delivery="one")).json()
+    again = (await pushes.deliver(commit, delivery="one")).json()
+    assert again["reason"] == "this delivery was taken before"
+
+
+async def test_a_hosts_secret_vouches_for_its_own_repositories_alone(
+    host: GitHost, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEGRAPH_HOOK", SECRET)
+    section = {
+        "hosts": {
+            host.netloc: {"ca_file": str(host.ca_file)},
+            "git.example.org": {"webhook_secret": "env:CODEGRAPH_HOOK"},
+        },
+        "repositories": [{"url": host.url("plants/garden.git"), "tier": "open"}],
+    }
+    config = {"plugins": {"codegraph": section}}
+    async with open_test_portal(plugin, config=config) as portal:
+        answer = await Pushes(portal, tree).deliver("a" * 40)
+        assert answer.json()["reason"] == "no repository is of this address and branch"
+
+
+async def test_without_a_secret_there_is_no_webhook(host: GitHost, tree: Path) -> None:
+    section = {"hosts": {host.netloc: {"ca_file": str(host.ca_file)}}}
+    async with open_test_portal(plugin, config={"plugins": {"codegraph": section}}) as portal:
+        assert (await Pushes(portal, tree).deliver("a" * 40)).status_code == 404
