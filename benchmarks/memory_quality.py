@@ -1,14 +1,16 @@
 """How well memory finds what long conversations ask for, and what holds after it has changed.
 
 300 questions over dialogues of 14 weeks between eight people (``dialogues.py``), and 200 facts that
-change among 200 pairs that do not contradict each other (``updates.py``), on a real memory with the
-embedded model. A third of the families of both is kept apart by hash, and nothing was tuned on it.
+change among 200 pairs that do not contradict each other (``updates.py``), and questions that take
+two entries (``linked.py``), on a real memory with the embedded model. A part of the families of
+each is kept apart by hash, and nothing was tuned on it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+import random
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -20,6 +22,7 @@ from statistics import mean
 from typing import Any, Literal
 
 from benchmarks.dialogues import WEEKS, Asked, Turn, dialogues
+from benchmarks.linked import chains
 from benchmarks.table import Bar, Row, Unmeasurable
 from benchmarks.updates import Pair, Update, pairs, updates
 from gateway.config.portal_keys import Services
@@ -51,7 +54,7 @@ def measure() -> list[Row]:
 
 
 async def _measured() -> list[Row]:
-    return [*await _recall(), *await _changes()]
+    return [*await _recall(), *await _led(), *await _changes()]
 
 
 @asynccontextmanager
@@ -118,6 +121,32 @@ def _score(ids: Mapping[int, str], asked: Asked, found: Sequence[str]) -> tuple[
     gain = sum(hit / math.log2(place + 2) for place, hit in enumerate(hits))
     best = sum(1 / math.log2(place + 2) for place in range(min(SHOWN, len(wanted))))
     return sum(hits) / len(wanted), gain / best
+
+
+async def _led() -> list[Row]:
+    """Whether both entries are among ten that a question takes, of which one leads to the other."""
+    made = chains()
+    begin = datetime.now(UTC) - timedelta(weeks=20)
+    said = [text for each in made for text in (each.first, each.second, *each.others)]
+    said += [each.before for each in updates() if each.turn == 0]
+    random.Random(17).shuffle(said)
+    async with _memory() as memory:
+        ids = {
+            text: (await _remember(memory, text, begin + timedelta(hours=number))).entry.id
+            for number, text in enumerate(said)
+        }
+        found = [set(await _found(memory, each.question)) for each in made]
+    both = [
+        {ids[each.first], ids[each.second]} <= some for each, some in zip(made, found, strict=True)
+    ]
+    rows = []
+    for part, wanted in (("all", None), ("kept apart", True)):
+        chosen = [
+            hit for hit, each in zip(both, made, strict=True) if wanted in (None, each.held_out)
+        ]
+        what = f"both of two entries that a question takes among ten, {part}"
+        rows.append(Row(SECTION, what, mean(chosen), "", None, f"{len(chosen)} questions"))
+    return rows
 
 
 async def _changes() -> list[Row]:

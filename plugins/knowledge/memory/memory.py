@@ -14,6 +14,7 @@ from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.algorithms.extraction import RuleExtractor
 from plugins.knowledge.memory.batches.batches import Batches
 from plugins.knowledge.memory.batches.chunks import Chunks
+from plugins.knowledge.memory.extraction.reader import ModelReader
 from plugins.knowledge.memory.layers.notes import NotesLayer
 from plugins.knowledge.memory.layers.stored import StoredLayer
 from plugins.knowledge.memory.layers.working import WorkingLayer
@@ -23,17 +24,20 @@ from plugins.knowledge.memory.model.responses import ProviderName
 from plugins.knowledge.memory.personal_data import MemoryPersonalData
 from plugins.knowledge.memory.query.authors import Authors
 from plugins.knowledge.memory.query.engine import QueryEngine
+from plugins.knowledge.memory.query.links import LinkedAnswers
 from plugins.knowledge.memory.query.lists import EntryLists
 from plugins.knowledge.memory.query.reader import EntryReader
 from plugins.knowledge.memory.query.review import ReviewQueue
 from plugins.knowledge.memory.query.standing import StandingOrder
 from plugins.knowledge.memory.query.usage import Usage
 from plugins.knowledge.memory.rights.approval_rules import ApprovalRules
+from plugins.knowledge.memory.rights.extraction_rules import ExtractionRules
 from plugins.knowledge.memory.rights.recipients import Recipients
 from plugins.knowledge.memory.rights.roles import Roles
 from plugins.knowledge.memory.store.approvals import ApprovalStore
 from plugins.knowledge.memory.store.audit import AuditLog
 from plugins.knowledge.memory.store.batches import BatchStore
+from plugins.knowledge.memory.store.entity_links import EntityLinks
 from plugins.knowledge.memory.store.failure_log import FailureLog
 from plugins.knowledge.memory.store.inventory import Inventory
 from plugins.knowledge.memory.store.notices import Notices
@@ -53,6 +57,7 @@ from plugins.knowledge.memory.write.approvals import Approvals
 from plugins.knowledge.memory.write.conversations import Conversations
 from plugins.knowledge.memory.write.entries import Entries
 from plugins.knowledge.memory.write.governed import GovernedEntries
+from plugins.knowledge.memory.write.late_reading import LateReading
 from plugins.knowledge.memory.write.relations import EntryRelations
 from plugins.knowledge.memory.write.verifications import Verifications
 
@@ -110,6 +115,12 @@ class Memory:
         return self.query.provider
 
     @property
+    def late_reading(self) -> LateReading | None:
+        """Reads conversations after they were kept, where a model or agents read any."""
+        rules = self.conversations.reader.rules
+        return LateReading(self.conversations) if rules.model or rules.agents else None
+
+    @property
     def approvals(self) -> Approvals:
         """What waits for a person's yes."""
         return self.governed.approvals
@@ -124,6 +135,7 @@ class Memory:
         clock: Callable[[], datetime] = _now,
         approval: ApprovalRules | None = None,
         upkeep: str = "*/10 * * * *",
+        extraction: ExtractionRules | None = None,
     ) -> AsyncGenerator[Memory]:
         """Open memory on a plugin's services, whose tables must be up to date.
 
@@ -134,9 +146,11 @@ class Memory:
             clock: gives the time, with its zone; replaced in tests.
             approval: what a person has to allow; the default rules where none are given.
             upkeep: when it is kept in order, as a cron expression in UTC.
+            extraction: whose model reads conversations; none where nothing is given.
         """
-        rules = approval or ApprovalRules()
-        memory = _assembled(host, knowledge, roles, clock, rules, upkeep)
+        rules, reading = approval or ApprovalRules(), extraction or ExtractionRules()
+        reader = ModelReader(reading, roles, host.models, host.work, host.jobs, host.log)
+        memory = _assembled(host, knowledge, roles, clock, rules, upkeep, reader)
         going = [memory.usage.run(), memory.upkeep.run_working_moves()]
         if memory.vector_follower is not None and await memory.vector_follower.is_needed():
             going.append(memory.vector_follower.run())
@@ -156,6 +170,7 @@ def _assembled(
     clock: Callable[[], datetime],
     rules: ApprovalRules,
     upkeep: str,
+    reader: ModelReader,
 ) -> Memory:
     host = replace(host, database=(unit_of_work := UnitOfWork(host.database)))
     hub, failed = Hub(EventLog(unit_of_work), host.cache, host.log), FailureLog(host.log)
@@ -167,10 +182,10 @@ def _assembled(
     notes, authors = NotesLayer(knowledge), Authors(reads, host.people)
     sources: list[EntrySource] = [working, reads, notes]
     standing = StandingOrder(entries.relations.store, reads, clock, notes)
-    asks = (host.embedder, vectors, usage, _provider(host), failed, roles, authors, standing)
-    query = QueryEngine(_layers(working, reads, vectors, notes), sources, *asks)
+    order = (standing, LinkedAnswers(EntityLinks(reads), vectors))
+    asks = (host.embedder, vectors, usage, _provider(host), failed, roles, authors, *order)
     return Memory(
-        query=query,
+        query=(query := QueryEngine(_layers(working, reads, vectors, notes), sources, *asks)),
         streams=Streams(hub.events, hub, query, roles, clock),
         entries=entries,
         governed=governed,
@@ -180,11 +195,11 @@ def _assembled(
         authors=authors,
         usage=usage,
         upkeep=build_upkeep(entries, unit_of_work, kept, host.log, upkeep, knowledge.standings),
-        personal_data=MemoryPersonalData(entries, unit_of_work, batches.store),
+        personal_data=MemoryPersonalData(entries, unit_of_work, batches.store, reader.offered),
         exchange=host.exchange,
         people=host.people,
         verify=Verifications(entries, notes),
-        conversations=Conversations(governed, RuleExtractor()),
+        conversations=Conversations(governed, RuleExtractor(), reader),
         review=ReviewQueue(standing, roles, knowledge.standings),
         vector_follower=_vector_follower(host, vectors, hub.events, clock, failed),
     )

@@ -10,7 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.contract import Database, PersonalData, PersonalFile
+from gateway.contract import Database, PersonalData, PersonalFile, Works
+from plugins.knowledge.memory.extraction.reader import WORK
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy, person_key
 from plugins.knowledge.memory.model.record import FORMER_PERSON, UPKEEP, Record
@@ -42,11 +43,14 @@ class MemoryPersonalData:
         entries: memory's stores.
         database: the plugin's database.
         batches: what people sent to be written.
+        works: the work for agents, which holds turns of conversations until it is done; None where
+            conversations are no work.
     """
 
     entries: Entries
     database: Database
     batches: BatchStore
+    works: Works | None = None
 
     def declaration(self) -> PersonalData:
         """What the plugin offers."""
@@ -85,6 +89,7 @@ class MemoryPersonalData:
     async def erase(self, person: str) -> None:
         """Remove a person's entries, and their name from what stays."""
         await self.batches.remove(await self.batches.ids_of(person))
+        await self._withdraw(person)
         self.entries.working.forget(person)
         owned = await self._entries(person)
         gone = [record.id for record in owned if not _is_everybodys(record)]
@@ -103,6 +108,13 @@ class MemoryPersonalData:
                 await connection.execute(named.values({column.name: FORMER_PERSON}))
             await _remove_reader(connection, person)
             await _remove_verifier(connection, person)
+
+    async def _withdraw(self, person: str) -> None:
+        if self.works is None:
+            return
+        for key in await self.works.states(WORK):
+            if key.rpartition("/")[0] == person:
+                await self.works.withdraw(WORK, key)
 
     async def _hand_over(self, id: str) -> None:
         """Let an entry stay that is everybody's, where no store says any more whose it was."""

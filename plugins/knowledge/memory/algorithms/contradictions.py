@@ -22,7 +22,7 @@ SAME_WORDING = 0.7
 """The cosine from which on they say it in nearly the same words."""
 MIN_WORDED = 0.5
 """The same where one of them names the property, and the other has a verb for it."""
-NEWER_FIRST = 0.55
+NEWER_FIRST = 0.42
 """The cosine from which on of two entries about one thing the newer goes first, unmarked."""
 _NAMED_BY_PROPERTY = frozenset(ATTRIBUTE_VERBS.values())
 _ONE_VALUED = frozenset({"live", "work", "marry"})
@@ -100,7 +100,8 @@ def _apart(new: Claim, old: Claim) -> bool:
         return True
     own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
     properties = new.attribute - old.terms, old.attribute - new.terms
-    return bool(own and other) or all(properties)
+    # Of two people who are said to do one thing the later one may have taken it over.
+    return bool(own and other and not new.said & old.said) or all(properties)
 
 
 def _one_thing(new: Claim, old: Claim) -> bool:

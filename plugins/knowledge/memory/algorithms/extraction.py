@@ -1,7 +1,7 @@
 """What a conversation says that is worth keeping: decisions, preferences and plain facts.
 
 By rules, for the plain cases, in the speakers' own words: nothing is said in other ones, so that
-nothing is made up. A model that does more is another :class:`Extractor`.
+nothing is made up. What a model finds beyond them is ``memory/extraction``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from plugins.knowledge.memory.algorithms.claims import claims
 
@@ -57,6 +57,19 @@ class Turn:
     at: datetime | None = None
 
 
+class FoundBy(NamedTuple):
+    """Who found something that no rule did.
+
+    Attributes:
+        kind: ``model`` for the portal's own, ``client`` for that of the caller's client, ``agent``
+            for an agent that took it as work.
+        model: the model, as it calls itself or as the agent states it.
+    """
+
+    kind: str
+    model: str
+
+
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """Something that was said and is worth keeping.
@@ -64,9 +77,11 @@ class Extracted:
     Attributes:
         kind: what it is.
         who: who said it.
-        what: the sentence, as it was said.
+        what: the sentence, as it was said; a model's own where ``by`` names one.
         when: when it was said, where that is known.
         turn: the number of the turn that it stands in, from 0.
+        quote: the words of that turn, where ``what`` is not those.
+        by: the model that found it, or None where a rule did.
     """
 
     kind: Kind
@@ -74,6 +89,8 @@ class Extracted:
     what: str
     when: datetime | None
     turn: int
+    quote: str = ""
+    by: FoundBy | None = None
 
 
 class Extractor(Protocol):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.record import Record
@@ -74,6 +74,18 @@ class Question:
     agent: str | None = None
 
 
+class Link(NamedTuple):
+    """What leads from an answer to an entry that is shown with it.
+
+    Attributes:
+        name: what both name.
+        entry: the answer's id.
+    """
+
+    name: str
+    entry: str
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
     """An entry that may answer.
@@ -89,6 +101,7 @@ class Scored:
         fit: how sure it is that it answers at all, 0 to 1, where that is not its score.
         number: its place in the order in which entries were written; 0 where there is none.
         follows: the number of the turn of a conversation before it, or None.
+        link: what leads to it from another answer, where that is why it is one.
     """
 
     id: str
@@ -101,6 +114,7 @@ class Scored:
     fit: float | None = None
     number: int = 0
     follows: int | None = None
+    link: Link | None = None
 
     @property
     def written(self) -> datetime:

@@ -50,6 +50,13 @@ class Standing(BaseModel):
     source_changed: bool = Field(False, description="What it was verified against has changed.")
 
 
+class LinkedBy(BaseModel):
+    """What leads from another answer to this one."""
+
+    name: str = Field(description="What both name.")
+    entry_id: str = Field(description="The other answer.")
+
+
 class QueryResult(BaseModel):
     """One answer."""
 
@@ -62,6 +69,9 @@ class QueryResult(BaseModel):
         None, description="What to know of whether it holds; none where it does."
     )
     highlight: Highlight | None = None
+    linked_by: LinkedBy | None = Field(
+        None, description="Where it answers by what it shares with another answer."
+    )
 
 
 class QueryMetadata(BaseModel):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gateway.contract import People
 from plugins.knowledge.memory.model.author import Author
+from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.record import FORMER_PERSON, NOBODY, UPKEEP, Record
 from plugins.knowledge.memory.store.reads import Reads, Writer
 
@@ -36,7 +37,10 @@ class Authors:
             records: entries that the caller may read.
             person: the caller's id.
         """
-        writers = await self.reads.writers([each for each in records if each.owner != NOBODY])
+        kept = [
+            each for each in records if each.owner != NOBODY and each.layer is not Layer.WORKING
+        ]
+        writers = await self.reads.writers(kept)
         by = {each.id: writers.get(each.id) or Writer(each.owner, None) for each in records}
         names = await self.names({each.person for each in by.values()} - {person})
         return {

@@ -33,6 +33,7 @@ from plugins.knowledge.memory.model.requests import (
     QueryRequest,
 )
 from plugins.knowledge.memory.model.responses import (
+    LinkedBy,
     ProviderName,
     QueryMetadata,
     QueryResponse,
@@ -45,6 +46,7 @@ from plugins.knowledge.memory.query.layer_search import (
     OnFailure,
     search_layers,
 )
+from plugins.knowledge.memory.query.links import LinkedAnswers
 from plugins.knowledge.memory.query.parts import parts
 from plugins.knowledge.memory.query.standing import Challenges, StandingOrder
 from plugins.knowledge.memory.query.usage import Usage
@@ -79,6 +81,7 @@ class QueryEngine:
         roles: who may ask.
         authors: finds who wrote what is found.
         standing: puts what holds first.
+        linked: finds what answers lead to.
     """
 
     layers: Sequence[SearchLayer]
@@ -91,6 +94,7 @@ class QueryEngine:
     roles: Roles
     authors: Authors
     standing: StandingOrder
+    linked: LinkedAnswers
 
     async def __call__(
         self, request: QueryRequest, caller: Caller, floor: float = 0.0
@@ -112,6 +116,7 @@ class QueryEngine:
         question = await self._question(request, caller, layers)
         gathered = await search_layers(layers, question, self.failed)
         gathered = await self._with_parts(gathered, layers, question)
+        gathered = await self.linked.joined(gathered, question)
         if layers and len(gathered.failed) == len(gathered.asked) and not gathered.found:
             raise _no_answer(gathered.notes)
         options = request.options
@@ -278,6 +283,7 @@ class QueryEngine:
                 highlight=highlight(
                     asked_terms, records[one.id].content, records[one.id].metadata.title
                 ),
+                linked_by=one.link and LinkedBy(name=one.link.name, entry_id=one.link.entry),
             )
             for one in page
             if one.id in records

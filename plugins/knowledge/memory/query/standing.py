@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from plugins.knowledge.memory.algorithms.relevance import sort_by_score
+from plugins.knowledge.memory.algorithms.subject import subject_of
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.query_context import EntrySource, Question, Scored
 from plugins.knowledge.memory.model.record import NOBODY, SUPERSEDED_BY, Record
@@ -14,6 +15,7 @@ from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.relations import Challenge, Relations
+from plugins.knowledge.memory.store.words import term_ids
 from plugins.knowledge.standing import times_in_words
 
 W_ENDED = 0.6
@@ -22,7 +24,7 @@ W_DOUBTED = 0.9
 """What is left of the score of what seems to be replaced."""
 W_OLDER = 0.98
 """What is left of the score where something newer of the same thing answers as well."""
-AS_GOOD = 0.75
+AS_GOOD = 0.6
 """The share of the older one's score from which on the newer one answers as well."""
 MAX_STEPS = 10
 """Successors of successors that are looked for."""
@@ -64,14 +66,16 @@ class StandingOrder:
     async def challenges(self, found: Sequence[Scored], keys: frozenset[str]) -> Challenges:
         """What is at odds with answers, and with that in turn, as far as the caller may read it."""
         by_target: dict[str, list[Challenge]] = {}
+        answers = {one.id for one in found}
         wanted = {one.id for one in found if one.challenged}
         for _ in range(MAX_STEPS):
             if not wanted:
                 break
-            known = await self.relations.challenging(wanted, keys)
+            known = await self.relations.challenging(wanted, keys, answers)
             for each in known:
                 by_target.setdefault(each.target, []).append(each)
-            wanted = {each.entry for each in known if each.challenged} - by_target.keys()
+            wanted = {each.entry for each in known if each.challenged and each.kind.marks_the_other}
+            wanted -= by_target.keys()
         layers = {each.entry: each.layer for some in by_target.values() for each in some}
         return Challenges(by_target, layers)
 
@@ -89,7 +93,7 @@ class StandingOrder:
             return _held_at(found, challenges, question.entry_filter.as_of)
         now = self.clock()
         best = {one.id: one for one in found}
-        challenges = _as_good(challenges, best)
+        challenges = _as_good(challenges, best, await self._said(challenges, best, question))
         for one in await self._missing(best, challenges, question):
             best[one.id] = one
         for _ in range(MAX_STEPS):  # a chain is settled from its beginning on
@@ -97,6 +101,20 @@ class StandingOrder:
                 break
         scores = {one.id: _weight(one, challenges, now) * one.score for one in best.values()}
         return sort_by_score(replace(one, score=scores[one.id]) for one in best.values())
+
+    async def _said(
+        self, challenges: Challenges, best: Mapping[str, Scored], question: Question
+    ) -> Mapping[int, frozenset[int]]:
+        """Which terms of what the question is about stand in newer entries and the older ones."""
+        numbers = {
+            best[id].number
+            for some in challenges.by_target.values()
+            for each in some
+            if each.kind is Relation.IS_NEWER
+            for id in (each.entry, each.target)
+            if id in best
+        }
+        return await self.reads.terms_of(numbers, term_ids(subject_of(question.text)))
 
     async def _missing(
         self, best: Mapping[str, Scored], challenges: Challenges, question: Question
@@ -198,16 +216,26 @@ def in_words(standing: Standing) -> str:
     return "; ".join(said)
 
 
-def _as_good(challenges: Challenges, best: Mapping[str, Scored]) -> Challenges:
-    """The same without what is only newer, where it does not answer about as well."""
+def _as_good(
+    challenges: Challenges, best: Mapping[str, Scored], said: Mapping[int, frozenset[int]]
+) -> Challenges:
+    """The same without what is only newer, where it does not answer about as well.
+
+    Args:
+        challenges: what is at odds with answers.
+        best: the answers.
+        said: the terms of what the question is about that each has; a newer one has them all.
+    """
+    none: frozenset[int] = frozenset()
 
     def counts(each: Challenge) -> bool:
         if each.kind is not Relation.IS_NEWER:
             return True
         newer, older = best.get(each.entry), best.get(each.target)
-        if newer is None or older is None:
-            return False
-        return newer.score >= AS_GOOD * older.score
+        if newer is None or older is None or newer.link is not None:
+            return False  # what another answer leads to does not answer by itself
+        of_it = said.get(older.number, none) <= said.get(newer.number, none)
+        return of_it and newer.score >= AS_GOOD * older.score
 
     kept = {
         target: [each for each in some if counts(each)]

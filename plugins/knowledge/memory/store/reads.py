@@ -20,6 +20,7 @@ from plugins.knowledge.memory.model.requests import Mode
 from plugins.knowledge.memory.store import words
 from plugins.knowledge.memory.store.rows import record_of, validity_of
 from plugins.knowledge.memory.store.tables import entries, versions
+from plugins.knowledge.memory.store.tables import words as worded
 from plugins.knowledge.memory.store.visibility import (
     FilterShape,
     filter_conditions,
@@ -87,7 +88,7 @@ class Reads:
     """
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
-        self._database, self._clock = database, clock
+        self.database, self._clock = database, clock
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
         """Entries by their ids, without those that are gone or that no key may read."""
@@ -97,7 +98,7 @@ class Reads:
             return {}
         seen = key_values(keys, self._clock())
         found: dict[str, Record] = {}
-        async with self._database.read() as connection:
+        async with self.database.read() as connection:
             for some in sql_batches(possible):
                 rows = await connection.execute(_entries_by_id(), {**seen, "ids": some})
                 found |= {row.id: record_of(row) for row in rows}
@@ -112,15 +113,22 @@ class Reads:
             unmarked(),  # what was true before is said anew
             is_live(self._clock()),
         )
-        async with self._database.read() as connection:
+        async with self.database.read() as connection:
             found = [record_of(row) for row in await connection.execute(alike)]
         return [each for each in found if each.readers == record.readers and each.id != record.id]
 
     async def is_taken(self, id: str) -> bool:
         """Whether an entry has this id, or had it and was removed; whoever may read it."""
         own = sa.select(sa.literal(1)).where(entries.c.id == id)
-        async with self._database.read() as connection:
+        async with self.database.read() as connection:
             return await connection.scalar(own) is not None
+
+    async def owner_of(self, id: str) -> str | None:
+        """Whose entry this is, for the portal's own work; None where there is none any more."""
+        own = sa.select(entries.c.owner).where(entries.c.id == id, is_live(self._clock()))
+        async with self.database.read() as connection:
+            owner: str | None = await connection.scalar(own)
+        return owner
 
     async def versions(self, id: str, keys: frozenset[str]) -> list[Version]:
         """What an entry was, the newest first: the versions that one of these keys may read.
@@ -137,7 +145,7 @@ class Reads:
 
     async def _versions(self, keys: frozenset[str], *which: ColumnElement[bool]) -> list[Version]:
         kept = sa.select(versions).where(*which).order_by(versions.c.version.desc())
-        async with self._database.read() as connection:
+        async with self.database.read() as connection:
             rows = await connection.execute(kept)
             return [
                 Version(row.version, row.at, row.by, row.fields)
@@ -147,9 +155,11 @@ class Reads:
 
     async def writers(self, records: Collection[Record]) -> dict[str, Writer]:
         """Who wrote what entries say now, by the entries' ids; for those who may read them."""
+        if not records:
+            return {}
         shown = (versions.c.entry, versions.c.by, versions.c.approved_by)
         found: dict[str, Writer] = {}
-        async with self._database.read() as connection:
+        async with self.database.read() as connection:
             for some in sql_batches(sorted(each.id for each in records)):
                 chosen = sa.select(*shown).where(
                     versions.c.entry.in_(some), versions.c.by != UPKEEP
@@ -185,7 +195,7 @@ class Reads:
         values = key_values(keys, self._clock()) | filter_values(entry_filter)
         chosen = sa.select(entries.c.id, changed.label("changed")).where(*where)
         counted = sa.select(sa.func.count()).select_from(entries).where(*where)
-        async with self._database.read() as connection:
+        async with self.database.read() as connection:
             total = int(await connection.scalar(counted, values) or 0)
             newest = chosen.order_by(changed.desc(), entries.c.id).limit(limit)
             rows = await connection.execute(newest, values)
@@ -203,15 +213,30 @@ class Reads:
         """
         if not question.keys:
             return []
-        shape, values = self._asked(question)
-        async with self._database.read() as connection:
+        shape, values = self.asked(question)
+        async with self.database.read() as connection:
             rows = await words.search(
                 connection, str(layer), question.terms, shape, values, question.limit, among
             )
         return [
-            replace(_scored(row), score=score(Mode.KEYWORD, None, words_score(row.score)))
+            replace(scored(row), score=score(Mode.KEYWORD, None, words_score(row.score)))
             for row in rows
         ]
+
+    async def terms_of(
+        self, numbers: Collection[int], terms: Sequence[int]
+    ) -> dict[int, frozenset[int]]:
+        """Which of some terms entries have that a caller has been shown, by their numbers."""
+        if not numbers or not terms:
+            return {}
+        having = sa.select(worded.c.entry, worded.c.term).where(
+            worded.c.entry.in_(sorted(numbers)), worded.c.term.in_(list(terms))
+        )
+        found: dict[int, set[int]] = {}
+        async with self.database.read() as connection:
+            for row in await connection.execute(having):
+                found.setdefault(row.entry, set()).add(row.term)
+        return {number: frozenset(some) for number, some in found.items()}
 
     async def admitted(
         self, ids: Collection[str], layer: Layer, question: Question
@@ -222,13 +247,13 @@ class Reads:
         """
         if not ids or not question.keys:
             return {}
-        shape, values = self._asked(question)
+        shape, values = self.asked(question)
         values["layer"] = str(layer)
         found: dict[str, StoredVersion] = {}
-        async with self._database.read() as connection:
+        async with self.database.read() as connection:
             for some in sql_batches(sorted(ids)):
                 rows = await connection.execute(_versions_by_id(shape), {**values, "ids": some})
-                found |= {row.id: StoredVersion(_scored(row), row.version) for row in rows}
+                found |= {row.id: StoredVersion(scored(row), row.version) for row in rows}
         return found
 
     async def neighbours(
@@ -243,11 +268,11 @@ class Reads:
         """
         if not numbers or not question.keys:
             return []
-        shape, values = self._asked(question)
+        shape, values = self.asked(question)
         before = [each for each in numbers.values() if each is not None]
         values |= {"layer": str(layer), "turns": list(numbers), "before": before}
-        async with self._database.read() as connection:
-            return [_scored(row) for row in await connection.execute(_neighbours(shape), values)]
+        async with self.database.read() as connection:
+            return [scored(row) for row in await connection.execute(_neighbours(shape), values)]
 
     async def unverified(self, owner: str, before: datetime, limit: int) -> list[Record]:
         """What somebody owns that was neither written nor verified since, the oldest first.
@@ -263,7 +288,7 @@ class Reads:
         old = sa.select(entries).where(
             entries.c.owner == owner, changed < before, is_live(self._clock())
         )
-        async with self._database.read() as connection:
+        async with self.database.read() as connection:
             rows = await connection.execute(old.order_by(changed, entries.c.id).limit(limit))
             found = [record_of(row) for row in rows]
         return [each for each in found if each.verified is None or each.verified.at < before]
@@ -277,7 +302,7 @@ class Reads:
         """
         own = (entries.c.owner == owner, entries.c.verified.is_not(None))
         chosen = sa.select(entries).where(*own, is_live(self._clock()))
-        async with self._database.read() as connection:
+        async with self.database.read() as connection:
             rows = await connection.execute(chosen.order_by(entries.c.number.desc()).limit(limit))
             return [record_of(row) for row in rows]
 
@@ -285,12 +310,12 @@ class Reads:
         """What an entry's owner wrote last in its layer."""
         own = (entries.c.owner == record.owner, entries.c.layer == str(record.layer))
         last = sa.select(entries).where(*own, is_live(self._clock()))
-        async with self._database.read() as connection:
+        async with self.database.read() as connection:
             found = await connection.execute(last.order_by(entries.c.number.desc()).limit(1))
             row = found.one_or_none()
         return None if row is None else record_of(row)
 
-    def _asked(self, question: Question) -> tuple[FilterShape, dict[str, Any]]:
+    def asked(self, question: Question) -> tuple[FilterShape, dict[str, Any]]:
         """Which filters a question has, and all that its conditions compare with."""
         by = question.entry_filter
         return FilterShape.of(by), key_values(question.keys, self._clock()) | filter_values(by)
@@ -323,7 +348,7 @@ def _neighbours(shape: FilterShape) -> Select[Any]:
     return sa.select(*words.SHOWN).where(*which)
 
 
-def _scored(row: Any) -> Scored:
+def scored(row: Any) -> Scored:
     """What is known of an entry before it is read, without a score."""
     return Scored(
         id=row.id,

@@ -60,16 +60,19 @@ class Relations:
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database, self._clock = database, clock
 
-    async def challenging(self, targets: Collection[str], keys: frozenset[str]) -> list[Challenge]:
+    async def challenging(
+        self, targets: Collection[str], keys: frozenset[str], answers: Collection[str]
+    ) -> list[Challenge]:
         """What is at odds with some entries, of that which one of the keys may read.
 
         Args:
             targets: the ids of the earlier ones.
             keys: the caller's; what they may not read makes no mark for them.
+            answers: the ids of the only entries of which it matters that they are newer.
         """
         if not targets or not keys:
             return []
-        seen = key_values(keys, self._clock())
+        seen: dict[str, Any] = {**key_values(keys, self._clock()), "answers": sorted(answers)}
         found: list[Challenge] = []
         async with self._database.read() as connection:
             for some in sql_batches(sorted(targets)):
@@ -196,7 +199,10 @@ def _chosen() -> Select[Any]:
 def _challenging() -> Select[Any]:
     targets = relations.c.target.in_(sa.bindparam("targets", expanding=True))
     order = (relations.c.at, relations.c.entry)
-    return _chosen().where(targets, relations.c.kind.in_(_ORDERING)).order_by(*order)
+    among = relations.c.entry.in_(sa.bindparam("answers", expanding=True))
+    newer = sa.and_(relations.c.kind == str(Relation.IS_NEWER), among)
+    which = sa.or_(relations.c.kind.in_(MARKING), newer)
+    return _chosen().where(targets, which).order_by(*order)
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""The rows by which entries are found and filtered: their words and labels."""
+"""The rows by which entries are found and filtered: their words, labels, and what they name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from plugins.knowledge.memory.algorithms.entities import entities_in
 from plugins.knowledge.memory.model.labels import labels
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.store import tables
@@ -16,7 +17,7 @@ from plugins.knowledge.memory.store.words import weights
 async def insert_search_rows(
     connection: AsyncConnection, records: Iterable[tuple[int, Record]]
 ) -> None:
-    """Insert the words and labels of entries, each given with the number of its row."""
+    """Insert the words, labels and names of entries, each given with the number of its row."""
     listed = list(records)
     labelled = [
         {"entry": number, "label": label}
@@ -28,14 +29,22 @@ async def insert_search_rows(
         for number, record in listed
         for term, weight in weights(record.text).items()
     ]
-    if labelled:
-        await connection.execute(sa.insert(tables.labels), labelled)
-    if worded:
-        await connection.execute(sa.insert(tables.words), worded)
+    naming = [
+        {"entity": entity, "entry": number}
+        for number, record in listed
+        for entity in sorted(entities_in(record.text, record.metadata.tags))
+    ]
+    for table, rows in (
+        (tables.labels, labelled),
+        (tables.words, worded),
+        (tables.entities, naming),
+    ):
+        if rows:
+            await connection.execute(sa.insert(table), rows)
 
 
 async def delete_search_rows(connection: AsyncConnection, numbers: Sequence[int]) -> None:
-    """Delete the words and labels of entries, given the numbers of their rows."""
+    """Delete the words, labels and names of entries, given the numbers of their rows."""
     if numbers:
-        for table in (tables.labels, tables.words):
+        for table in (tables.labels, tables.words, tables.entities):
             await connection.execute(sa.delete(table).where(table.c.entry.in_(numbers)))

@@ -113,6 +113,16 @@ words = Table(
 """The terms of an entry, each with its BM25 weight without the rarity of the term. Its layer comes
 first, so that a question to one layer passes none of the other layers' rows."""
 
+entities = Table(
+    "memory_entities",
+    metadata,
+    Column("entity", PLAIN, primary_key=True),
+    Column("entry", NUMBER, primary_key=True),
+    Index("ix_memory_entities_entry", "entry"),
+    sqlite_with_rowid=False,
+)
+"""What entries name, by which one leads to another (``algorithms/entities.py``)."""
+
 versions = Table(
     "memory_versions",
     metadata,

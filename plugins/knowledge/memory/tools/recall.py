@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,7 +15,7 @@ from plugins.knowledge.memory.model.author import BY_FIELD
 from plugins.knowledge.memory.model.entry import KnowledgeSource, Layer
 from plugins.knowledge.memory.model.errors import validate
 from plugins.knowledge.memory.model.policy import AccessPolicy
-from plugins.knowledge.memory.model.record import NOTE_PREFIX
+from plugins.knowledge.memory.model.record import NOTE_PREFIX, Record
 from plugins.knowledge.memory.model.requests import QueryRequest
 from plugins.knowledge.memory.model.validity import UtcMoment
 from plugins.knowledge.memory.query.lists import ListFilters
@@ -25,6 +25,14 @@ from plugins.knowledge.memory.tools.results import Listed, Memories, list_item, 
 MAX_PIECE_BYTES = 8_000
 """Bytes of an entry's content in one answer."""
 PAGE = Page(size=50, summarize=lambda each: each, item=Listed)
+
+
+class NamedReader(BaseModel):
+    """Somebody whom an entry's policy names."""
+
+    kind: Literal["person", "group"]
+    id: str = Field(description="For approved_users or allowed_teams.")
+    name: str
 
 
 class WholeMemory(BaseModel):
@@ -38,6 +46,9 @@ class WholeMemory(BaseModel):
     total: int = Field(description="Bytes of all of it.")
     layer: Layer
     policy: AccessPolicy = Field(description="Who may read it.")
+    named: list[NamedReader] | None = Field(
+        None, description="Whom the policy names, where it is your own entry."
+    )
     tags: list[str] = Field(default_factory=list)
     by: str = Field(description=BY_FIELD)
     source: KnowledgeSource
@@ -154,6 +165,7 @@ def _get(memory: Memory) -> Any:
             total=shown.total,
             layer=record.layer,
             policy=record.access.policy,
+            named=await _named(memory, record) if record.owner == caller.person else None,
             tags=list(record.metadata.tags),
             by=author.shown,
             source=record.source,
@@ -165,6 +177,14 @@ def _get(memory: Memory) -> Any:
         )
 
     return get_memory
+
+
+async def _named(memory: Memory, record: Record) -> list[NamedReader] | None:
+    """Whom an entry's policy names, as its owner may know."""
+    people, groups = record.access.approved_users, record.access.allowed_teams
+    names = await memory.authors.names(people) if people else {}
+    found = [NamedReader(kind="person", id=each, name=names.get(each, each)) for each in people]
+    return [*found, *(NamedReader(kind="group", id=each, name=each) for each in groups)] or None
 
 
 _NOTE = "The beginning of a note of the knowledge base: get_document has all of it."

@@ -44,6 +44,9 @@ class Remembered(BaseModel):
     standing: str | None = Field(
         None, description="Why it may not hold: superseded by another, ended, long unverified."
     )
+    shares: str | None = Field(
+        None, description="What it names and another answer too, where that led to it."
+    )
 
 
 class Near(BaseModel):
@@ -73,7 +76,8 @@ class Memories(BriefResult):
         for each in self.results:
             name = f"{each.title}: " if each.title else ""
             standing = f"; {each.standing}" if each.standing else ""
-            at = f"[{each.id}, {each.score}, by {each.by}{standing}]"
+            shares = f"; shares {each.shares}" if each.shares else ""
+            at = f"[{each.id}, {each.score}, by {each.by}{standing}{shares}]"
             lines.append(f"- {name}{_cut(each.content)} {at}")
         lines += [
             f"- (near) {_cut(each.content)} [{each.id}, {each.score}, by {each.by}]"
@@ -145,6 +149,7 @@ def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
         by=found.author and found.author.shown,
         score=found.score,
         standing=found.standing and found.standing.text,
+        shares=found.linked_by and f"{found.linked_by.name} with {found.linked_by.entry_id}",
     )
 
 

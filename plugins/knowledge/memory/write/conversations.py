@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,14 +10,23 @@ from pydantic import BaseModel, Field
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.algorithms.extraction import Extracted, Extractor, Kind, Turn
+from plugins.knowledge.memory.extraction.findings import merged
+from plugins.knowledge.memory.extraction.reader import ModelReader
 from plugins.knowledge.memory.model.entry import Layer
-from plugins.knowledge.memory.model.errors import validate
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed, validate
 from plugins.knowledge.memory.model.requests import CreateRequest
 from plugins.knowledge.memory.model.responses import NearEntry
+from plugins.knowledge.memory.rights.roles import require_role
 from plugins.knowledge.memory.write.governed import GovernedEntries
 
 FROM = "from"
 """The custom field with the id of the turn whose words an entry has."""
+QUOTE, FOUND_BY, MODEL = "quote", "found_by", "model"
+"""Custom fields of what a model found: the words of the turn, whose model it is, and its name."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class KeptSentence(BaseModel):
@@ -25,8 +35,18 @@ class KeptSentence(BaseModel):
     id: str
     kind: Kind
     who: str
-    what: str = Field(description="The sentence, as it was said.")
+    what: str = Field(description="The sentence, as it was said; a model's own where it found it.")
     turn: str = Field(description="The id of the entry with the whole turn.")
+    quote: str | None = Field(
+        None,
+        exclude_if=_is_none,
+        description="Of what a model found: the words of the turn that say it.",
+    )
+    found_by: str | None = Field(
+        None,
+        exclude_if=_is_none,
+        description="Of what a model found: whose (model, client or agent), and its name.",
+    )
     near: list[NearEntry] = Field(
         default_factory=list,
         description="Earlier entries near in meaning: say how they go together (settle_memory).",
@@ -38,6 +58,9 @@ class KeptConversation(BaseModel):
 
     turns: list[str] = Field(description="The ids of its turns, in their order.")
     found: list[KeptSentence] = Field(description="What it says that is found by itself.")
+    later: str | None = Field(
+        None, exclude_if=_is_none, description="What of it is read later, by whom, and why."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +70,12 @@ class Conversations:
     Attributes:
         governed: the operations that write.
         extractor: finds what is worth keeping by itself.
+        reader: asks a model for more, where the section says so.
     """
 
     governed: GovernedEntries
     extractor: Extractor
+    reader: ModelReader
 
     async def __call__(self, turns: Sequence[Turn], caller: Caller, name: str) -> KeptConversation:
         """Keep a conversation: each turn in ``episodic``, and what is found in ``semantic``.
@@ -63,10 +88,14 @@ class Conversations:
         Raises:
             MemoryFailed: the caller may not write, or a turn is too large.
         """
-        extracted = await self.extractor(turns)
+        require_role(caller, self.governed.entries.roles.write, "write to memory")
+        reading = await self.reader(turns, caller)
+        extracted = merged(await self.extractor(turns), reading.found)
         ids = [await self._keep_turn(turn, caller, name) for turn in turns]
-        found = [await self._keep(each, ids[each.turn], caller, name) for each in extracted]
-        return KeptConversation(turns=ids, found=found)
+        kept = [await self.keep(each, ids[each.turn], caller, name) for each in extracted]
+        later = await self.reader.later(reading, turns, ids, caller)
+        found = [each for each in kept if each is not None]
+        return KeptConversation(turns=ids, found=found, later=later or None)
 
     async def _keep_turn(self, turn: Turn, caller: Caller, name: str) -> str:
         entry = {
@@ -78,22 +107,62 @@ class Conversations:
         made = await self.governed.create(_request(entry, Layer.EPISODIC), caller)
         return made.entry.id
 
-    async def _keep(self, one: Extracted, turn: str, caller: Caller, name: str) -> KeptSentence:
+    async def keep(
+        self, one: Extracted, turn: str, caller: Caller, name: str
+    ) -> KeptSentence | None:
+        """Keep something that a conversation says.
+
+        Args:
+            one: what.
+            turn: the id of the entry with the turn.
+            caller: whose it is.
+            name: what the conversation is called.
+
+        Returns:
+            What was kept; None where a model's finding was kept before.
+        """
         entry = {
             "content": f"{one.who}: {one.what}",
-            "metadata": {"author": one.who, "tags": [str(one.kind)], "custom": {FROM: turn}},
+            "metadata": {"author": one.who, "tags": _tags(one), "custom": _origin(one, turn)},
             "source": {"identifier": name},
             "validity": {"event_at": one.when},
         }
-        made = await self.governed.create(_request(entry, Layer.SEMANTIC), caller)
+        id = None if one.by is None else _id_of(one, turn)
+        try:
+            made = await self.governed.create(_request(entry, Layer.SEMANTIC), caller, id=id)
+        except MemoryFailed as failed:
+            if id is not None and failed.number is ErrorCode.CONFLICT:
+                return None
+            raise
         return KeptSentence(
             id=made.entry.id,
             kind=one.kind,
             who=one.who,
             what=one.what,
             turn=turn,
+            quote=one.quote or None,
+            found_by=None if one.by is None else f"{one.by.kind} {one.by.model}",
             near=made.near,
         )
+
+
+def _tags(one: Extracted) -> list[str]:
+    """What an entry is found by; answers show it, so who found it stands there too."""
+    found_by = () if one.by is None else (f"found-by-{one.by.kind}",)
+    return [str(one.kind), *found_by]
+
+
+def _origin(one: Extracted, turn: str) -> dict[str, str]:
+    """Which words an entry comes from, and who found them where no rule did."""
+    if one.by is None:
+        return {FROM: turn}
+    return {FROM: turn, QUOTE: one.quote, FOUND_BY: one.by.kind, MODEL: one.by.model}
+
+
+def _id_of(one: Extracted, turn: str) -> str:
+    """The id of what a model found: the same where the same words are found again."""
+    said = f"{turn}\0{one.kind}\0{one.quote}".encode()
+    return f"mem_{hashlib.blake2b(said, digest_size=12).hexdigest()}"
 
 
 def _request(entry: Mapping[str, object], layer: Layer) -> CreateRequest:

@@ -134,7 +134,7 @@ class EntryRelations:
             and each.layer is record.layer
             and len(each.content) <= MAX_COMPARED
         ]
-        near = [pair for pair in found if pair[0].replaces or pair[0].cosine >= MIN_NEAR]
+        near = [pair for pair in found if _counts(pair[0])]
         return sorted(near, key=lambda pair: (not pair[0].replaces, -pair[0].cosine, pair[1].id))
 
     async def _by_meaning(
@@ -203,8 +203,17 @@ def is_seen_by_others(record: Record, related: Sequence[Related], person: str) -
 def named(near: Sequence[Near], related: Sequence[Related]) -> list[NearEntry]:
     """What a writer is told of, without what they have said already how it goes together."""
     decided = {target.id for target, _ in related}
-    told = [_near(*each) for each in near if each[1].id not in decided]
+    told = [
+        _near(likeness, each)
+        for likeness, each in near
+        if each.id not in decided and (likeness.replaces or likeness.cosine >= MIN_NEAR)
+    ]
     return told[:MAX_NAMED]
+
+
+def _counts(likeness: Likeness) -> bool:
+    """Whether it matters that an entry is near: to who writes, or to the order of answers."""
+    return likeness.replaces or likeness.one_thing or likeness.cosine >= MIN_NEAR
 
 
 def _near(likeness: Likeness, record: Record) -> NearEntry:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract import Caller, Fellow, Host, Tier
+from gateway.contract import Attribution, Caller, Fellow, Host, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from gateway.services.vectors.store import OwnedVectors
@@ -113,6 +113,12 @@ class Town:
     async def names(self, ids: Collection[str]) -> dict[str, str]:
         known = {each.person: each.name for each in (ANA, BEN, CY, DEE)}
         return {id: known.get(id) or id for id in ids if id.startswith("person:")}
+
+    async def attribution(self, person: str) -> Attribution | None:
+        return None
+
+    async def caller(self, person: str) -> Caller | None:
+        return None
 
     async def fellows(self, caller: Caller, name: str) -> list[Fellow]:
         return []

@@ -184,14 +184,14 @@ async def test_options_decide_what_results_carry(world: World) -> None:
     page = await world.ask(ANA, "carrots", options={"limit": 2, "offset": 2})
     assert len(page.results) == 2
     assert page.metadata.total_results == 4
-    bare = await world.ask(
-        ANA, "carrots", options={"include_content": False, "include_embeddings": True}
-    )
+    given = {"include_content": False, "include_embeddings": True}
+    bare = await world.ask(ANA, "carrots", options=given)
     assert bare.results[0].entry.content == ""
     assert len(bare.results[0].entry.embedding or ()) == 64
     first = bare.results[0]
     assert first.distance is not None
-    near = await world.ask(ANA, "carrots", options={"distance_threshold": first.distance})
+    nearest = min(each.distance or 2 for each in bare.results)
+    near = await world.ask(ANA, "carrots", options={"distance_threshold": nearest})
     assert near.metadata.total_results < 5
     squared = await world.ask(ANA, "carrots", options={"distance_metric": "euclidean"})
     assert squared.results[0].distance == pytest.approx((2 * first.distance) ** 0.5, abs=1e-3)

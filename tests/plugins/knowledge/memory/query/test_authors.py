@@ -90,3 +90,15 @@ async def test_a_history_calls_those_who_wrote_by_their_names(world: World) -> N
     for who, by in ((ANA, ["Ben", "you"]), (BEN, ["you", "Ana"])):
         past = await run(world, who, "memory_history", id=entry.id)
         assert [each.by for each in past.versions] == by
+
+
+async def test_working_memory_is_answered_without_the_database(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = await world.remember(ANA, "The gate is blue.", layer="working")
+    monkeypatch.setattr(world.memory.entries.reads, "database", None)
+    answer = await world.ask(ANA, "gate", layer={"types": ["working"]})
+    (result,) = answer.results
+    assert result.entry.id == said.id
+    assert result.author is not None
+    assert result.author.you

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import Caller, Tier
+from plugins.knowledge.memory.tools.backlog import backlog
 from plugins.knowledge.memory.tools.standing import standing_tools
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, NOON, World
 from tests.plugins.knowledge.retrieval.conftest import document
@@ -39,6 +40,17 @@ async def test_a_document_asks_its_author_and_admins_and_nobody_else(world: Worl
         for who in (ANA, BEN, ADMIN)
     }
     assert asked == {"Ana": ["practice/a"], "Ben": [], "Eve": ["practice/a", "practice/b"]}
+
+
+async def test_an_admin_is_told_how_much_waits(world: World) -> None:
+    ended = str((NOON - timedelta(days=30)).date())
+    await world.base.put(document("practice/a", "Bread.", valid_until=ended))
+    told = {each.many: each.count for each in await backlog(world.memory)(ADMIN)}
+    assert told == {
+        "pairs of memory's entries are at odds": 0,
+        "entries of yours in memory want a look": 0,
+        "documents want a look": 1,
+    }
 
 
 async def test_an_agent_has_the_queue_by_a_tool(world: World) -> None:

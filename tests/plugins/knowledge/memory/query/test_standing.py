@@ -288,3 +288,19 @@ async def test_an_entry_that_is_forgotten_marks_nothing(world: World) -> None:
     await relate(world, new, "supersedes", old)
     await world.memory.entries.writes.forget([new.id])
     assert standings(await world.ask(ANA, "code of the gate")) == {old.content: ""}
+
+
+async def test_the_newer_goes_first_where_it_says_as_much_of_the_subject(world: World) -> None:
+    await write(world, "Igor is on call for the printers.")
+    newer = await write(world, "Bea is on call for the printers this month.")
+    assert newer.near == [] or newer.near[0].seems is None
+    answer = await world.ask(ANA, "Who is on call for the printers?")
+    assert contents(answer)[0] == newer.entry.content
+    assert standings(answer)["Igor is on call for the printers."] == ""
+
+
+async def test_the_newer_stays_behind_where_it_is_about_something_else(world: World) -> None:
+    older = await write(world, "Igor is on call for the printers.")
+    await write(world, "Bea is on call for the network and no more.")
+    answer = await world.ask(ANA, "Who is on call for the printers?")
+    assert contents(answer)[0] == older.entry.content

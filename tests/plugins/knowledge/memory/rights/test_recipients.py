@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auth import Account
-from gateway.contract import Caller, Fellow, Tier
+from gateway.contract import Attribution, Caller, Fellow, Tier
 from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
 from plugins.knowledge import plugin
@@ -126,6 +126,12 @@ class Village:
 
     async def names(self, ids: Any) -> dict[str, str]:
         return {each.person or "": each.name or "" for each in self.people if each.person in ids}
+
+    async def attribution(self, person: str) -> Attribution | None:
+        return None
+
+    async def caller(self, person: str) -> Caller | None:
+        return None
 
     async def fellows(self, caller: Caller, name: str) -> list[Fellow]:
         return [

@@ -26,6 +26,9 @@ class Run:
             self.done[name] = await function(*args)
         return self.done[name]
 
+    async def ask(self, requests: Any, *, seconds: float = 0) -> Any:
+        raise NotImplementedError
+
     def progress(self, done: int, total: int = 0, message: str = "") -> None:
         assert done < total
         assert message

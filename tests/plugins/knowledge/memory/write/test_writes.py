@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.contract import Caller
-from gateway.contract.services import Jobs
+from gateway.contract.jobs import Jobs
 from plugins.knowledge.memory.model.errors import MemoryFailed
 from plugins.knowledge.memory.model.policy import AccessPolicyConfig, readers
 from plugins.knowledge.memory.model.requests import BatchRequest, CreateRequest, UpdateRequest

@@ -1,0 +1,1 @@
+"""What a conversation says beyond what rules find: asked of a model, and held against its words."""

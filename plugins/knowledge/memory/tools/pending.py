@@ -1,0 +1,42 @@
+"""The requests of memory as the portal's page ``/approvals`` shows and has them decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gateway.contract import Caller, PendingRequest, PendingRequests
+from plugins.knowledge.memory.tools.approvals import OPERATIONS_IN_WORDS, waiting_write
+
+if TYPE_CHECKING:
+    from plugins.knowledge.memory.memory import Memory
+    from plugins.knowledge.memory.store.approvals import Approval
+
+_SHOWN = {"entry", "content", "metadata", "readers"}
+
+
+def pending_requests(memory: Memory) -> PendingRequests:
+    """What waits in memory for a person, and how they decide it."""
+
+    async def of(caller: Caller) -> Sequence[PendingRequest]:
+        seen = await memory.approvals.visible_to(caller)
+        return [_pending(each, caller) for each in seen if each.state == "pending"]
+
+    async def decide(id: str, caller: Caller, approve: bool, note: str) -> None:
+        await memory.approvals.decide(id, caller, approve=approve, note=note or None)
+
+    return PendingRequests(of, decide)
+
+
+def _pending(one: Approval, caller: Caller) -> PendingRequest:
+    written = waiting_write(one).model_dump(mode="json", include=_SHOWN, exclude_none=True)
+    words = OPERATIONS_IN_WORDS[one.operation]
+    return PendingRequest(
+        id=one.id,
+        title=f"{words[0].upper()}{words[1:]}",
+        asked_by=one.requested_by,
+        asked=one.requested_at,
+        shown=written,
+        may_approve=caller.admin or one.requested_by != caller.person,
+        reason=one.reason or "",
+    )

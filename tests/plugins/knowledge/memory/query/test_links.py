@@ -1,0 +1,84 @@
+"""A question that takes two entries is answered from both, and only by what its reader may read."""
+
+import pytest
+
+from plugins.knowledge.memory.algorithms.entities import MAX_SHARED
+from plugins.knowledge.memory.model.responses import LinkedBy
+from plugins.knowledge.memory.query.links import MAX_LINKED
+from plugins.knowledge.memory.tools.results import memories
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, World
+
+pytestmark = pytest.mark.anyio
+QUESTION = "When can we buy no flour?"
+FIRST = "We buy our flour from Mill Street."
+SECOND = "Mill Street is closed in the first week of May."
+
+
+async def said(world: World, *texts: str, policy: str = "private") -> list[str]:
+    return [(await world.remember(ANA, each, policy)).id for each in texts]
+
+
+async def test_a_question_is_answered_from_two_entries_that_name_one_thing(world: World) -> None:
+    fillers = [f"When can we buy a ticket for day {number}?" for number in range(12)]
+    await said(world, FIRST, SECOND, *fillers)
+    found = await world.found(ANA, QUESTION, options={"limit": 5})
+    assert found[0] == FIRST
+    assert SECOND in found
+
+
+async def test_the_answer_says_what_leads_to_the_second_entry(world: World) -> None:
+    first, second = await said(world, FIRST, SECOND)
+    answer = await world.ask(ANA, QUESTION)
+    links = {each.entry.id: each.linked_by for each in answer.results}
+    assert links[first] is None
+    assert links[second] == LinkedBy(name="mill street", entry_id=first)
+    assert f"shares mill street with {first}" in memories(answer, QUESTION, 0).brief()
+
+
+async def test_an_entry_leads_nobody_to_what_they_may_not_read(world: World) -> None:
+    await said(world, FIRST, policy="public")
+    await said(world, SECOND)
+    assert await world.found(BEN, QUESTION) == [FIRST]
+
+
+async def test_what_others_keep_makes_no_name_less_rare(world: World) -> None:
+    await said(world, FIRST, SECOND, policy="public")
+    before = await world.ask(BEN, QUESTION)
+    await said(world, *(f"Mill Street delivers on day {number}." for number in range(MAX_SHARED)))
+    after = await world.ask(BEN, QUESTION)
+    assert [each.score for each in after.results] == [each.score for each in before.results]
+
+
+async def test_a_name_that_many_entries_have_leads_nowhere(world: World) -> None:
+    await said(world, FIRST, SECOND)
+    await said(world, *(f"Mill Street sent letter {number}." for number in range(MAX_SHARED)))
+    answer = await world.ask(ANA, QUESTION)
+    assert all(each.linked_by is None for each in answer.results)
+
+
+async def test_few_entries_are_raised_so_that_what_answers_by_itself_stays(world: World) -> None:
+    await said(world, FIRST, *(f"Mill Street sent letter {number}." for number in range(8)))
+    answer = await world.ask(ANA, QUESTION)
+    assert sum(each.linked_by is not None for each in answer.results) <= MAX_LINKED
+    assert answer.results[0].entry.content == FIRST
+
+
+async def test_what_was_changed_or_forgotten_leads_nowhere(world: World) -> None:
+    first, second = await said(world, FIRST, SECOND)
+    await world.change(ANA, second, "Everything is closed in the first week of May.")
+    answer = await world.ask(ANA, QUESTION)
+    assert all(each.linked_by is None for each in answer.results)
+    assert first in {each.entry.id for each in answer.results}
+
+
+async def test_an_entry_that_names_everything_goes_before_nothing_that_leads_to_it(
+    world: World,
+) -> None:
+    streets = [f"{name} Street" for name in ("Mill", "Elm", "Dock", "Castle", "Orchard", "Bridge")]
+    goods = ["flour", "paper", "soil", "paint", "candles", "honey"]
+    pairs = list(zip(streets, goods, strict=True))
+    said_of = await said(world, *(f"Our {what} comes from {where}." for where, what in pairs))
+    await said(world, f"{' and '.join(streets)} all say: buy here, now and only here.")
+    for (_, what), first in zip(pairs, said_of, strict=True):
+        answer = await world.ask(ANA, f"Where does our {what} come from?")
+        assert answer.results[0].entry.id == first

@@ -1,0 +1,166 @@
+"""Memory in the browser: what is remembered is read, mended, shared and forgotten by its owner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from gateway.testing import open_test_portal
+from gateway.testing.portal import TestPortal
+from plugins.knowledge import plugin
+from tests.gateway.surfaces.pages.browser import Browser, forms
+from tests.gateway.surfaces.views.painted import EVIL
+
+BASE = "http://localhost"
+MEMORY, ENTRY, HISTORY = "/knowledge/memory", "/knowledge/entry", "/knowledge/entry-history"
+
+
+@pytest.fixture
+async def portal(tmp_path: Path) -> AsyncIterator[TestPortal]:
+    (tmp_path / "note.md").write_text("---\ntitle: A note\npublish: true\n---\nWater.\n")
+    source = {"directory": str(tmp_path), "tier": "open"}
+    config = {
+        "services": {"embedding": "none"},
+        "plugins": {"knowledge": {"sources": [source]}},
+    }
+    tiers = {"access": {"members": {"any_of": ["signed_in"]}}}
+    async with open_test_portal(plugin, config=config, tiers=tiers) as opened:
+        yield opened
+
+
+class Person(Browser):
+    """Somebody at the pages of memory."""
+
+    async def sent(self, path: str, button: str, **typed: Any) -> Any:
+        """A form of a page, found by its button, filled in and sent; and where it leads."""
+        page = (await self.get(path)).text
+        begin = page.rindex("<form", 0, page.index(button))
+        (form,) = forms(page[begin : page.index("</form>", begin) + len("</form>")])
+        answer = await self.post(form.action.removeprefix(BASE), {**form.fields, **typed})
+        return await self.follow(answer) if answer.status_code == 303 else answer
+
+    async def keep(self, content: str, **typed: Any) -> str:
+        """Keep something by the form; the path of its page."""
+        kept = await self.sent(MEMORY, "Keep it, for you alone", content=content, **typed)
+        assert kept.status_code == 200, kept.text
+        assert "It is kept." in kept.text
+        return f"{ENTRY}?{kept.url.query.decode()}"
+
+
+@pytest.fixture
+async def people(portal: TestPortal) -> AsyncIterator[list[Person]]:
+    both = [Person(portal.app, BASE), Person(portal.app, BASE)]
+    for each in both:
+        await each.sign_in()
+    yield both
+    for each in both:
+        await each.aclose()
+
+
+async def test_what_is_kept_is_listed_by_layer_and_read(people: list[Person]) -> None:
+    noa, _ = people
+    path = await noa.keep("The gate code changes in May.", layer="user", **{"tags,": "gate, May"})
+    page = (await noa.get(path)).text
+    assert "The gate code changes in May." in page
+    assert "You alone" in page
+    assert "About you" in page
+    listed = (await noa.get(f"{MEMORY}?mine=true&layers=user")).text
+    assert "The gate code changes in May." in listed
+    assert "gate</span>" in listed
+    assert "The gate code" not in (await noa.get(f"{MEMORY}?layers=procedural")).text
+
+
+async def test_a_correction_is_a_new_version_and_the_old_words_can_come_back(
+    people: list[Person],
+) -> None:
+    noa, _ = people
+    path = await noa.keep("It changes in May.")
+    corrected = await noa.sent(path, "Save it as a new version", content="It changes in June.")
+    assert "Its history has what it said before." in corrected.text
+    assert "It changes in June." in corrected.text
+    history = path.replace(ENTRY, HISTORY)
+    assert "It changes in May." in (await noa.get(history)).text
+    again = await noa.sent(history, "Say this again")
+    assert "It changes in May." in again.text
+
+
+async def test_a_form_that_is_older_than_the_entry_changes_nothing(people: list[Person]) -> None:
+    noa, _ = people
+    path = await noa.keep("It changes in May.")
+    page = (await noa.get(path)).text
+    fields = next(each.fields for each in forms(page) if "version" in each.fields)
+    await noa.sent(path, "Save it as a new version", content="It changes in June.")
+    late = await noa.post(ENTRY, {**fields, "content": "It changes in July, at last."})
+    assert late.status_code == 400
+    assert "It changes in July, at last." in late.text, "what was typed is not lost"
+    assert "It changes in June." in (await noa.get(path)).text
+
+
+async def test_sharing_is_changed_and_what_members_would_read_waits(people: list[Person]) -> None:
+    noa, ben = people
+    path = await noa.keep("The well is dry.")
+    shared = await noa.sent(path, "Save who may read it", policy="organization")
+    assert "It is not done yet" in shared.text
+    assert (await ben.get(path)).status_code == 404
+
+
+async def test_what_is_forgotten_is_gone(people: list[Person]) -> None:
+    noa, _ = people
+    path = await noa.keep("The gate code changes in May.")
+    gone = await noa.sent(path, '<button class="danger">Forget it')
+    assert "It is forgotten" in gone.text
+    assert (await noa.get(path)).status_code == 404
+
+
+async def test_another_person_reads_mends_and_forgets_nothing_of_it(people: list[Person]) -> None:
+    noa, ben = people
+    path, own = await noa.keep("The gate code changes in May."), await ben.keep("Mine.")
+    id = re.findall(r"id=([^&]+)", path)[0]
+    assert (await ben.get(path)).status_code == 404
+    assert (await ben.get(path.replace(ENTRY, HISTORY))).status_code == 404
+    for button in (
+        "Save it as a new version",
+        "It still holds",
+        '<button class="danger">Forget it',
+    ):
+        answer = await ben.sent(own, button, id=id, content="Owned.")
+        assert answer.status_code == 400, button
+    assert "The gate code changes in May." in (await noa.get(path)).text
+
+
+async def test_markup_in_what_is_remembered_is_text(people: list[Person]) -> None:
+    noa, _ = people
+    path = await noa.keep(EVIL, title=EVIL, **{"tags,": EVIL})
+    for page in (path, MEMORY, path.replace(ENTRY, HISTORY), f"/search?query={quote(EVIL)}"):
+        text = (await noa.get(page)).text
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+
+
+async def test_memory_is_found_by_the_portal_s_search_by_its_owner_alone(
+    people: list[Person],
+) -> None:
+    noa, ben = people
+    await noa.keep("The gate code changes in May.")
+    assert "gate code" in (await noa.get("/search?query=gate")).text.replace("</mark>", "").replace(
+        "<mark>", ""
+    )
+    assert "code changes" not in (await ben.get("/search?query=gate")).text
+
+
+async def test_what_wants_a_look_is_settled(people: list[Person]) -> None:
+    noa, _ = people
+    page = (await noa.get("/knowledge/review")).text
+    assert "Nothing. What is at odds" in page
+    assert 'href="../approvals"' in page
+
+
+async def test_who_has_not_signed_in_is_told_how(portal: TestPortal) -> None:
+    answer = await portal.http("open").get(MEMORY, headers={"accept": "text/html"})
+    assert answer.status_code == 403
+    assert "Requires" in answer.text
