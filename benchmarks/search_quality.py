@@ -21,10 +21,10 @@ from benchmarks.judged import (
 )
 from benchmarks.library import Library, library
 from benchmarks.table import Bar, Row
-from gateway.contract import Hit, Tier, VectorQuery
+from gateway.contract import Condition, Hit, Tier, VectorQuery
 from plugins.knowledge.retrieval import bm25
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
-from plugins.knowledge.retrieval.points import PASSAGE, TERMS
+from plugins.knowledge.retrieval.points import MEANING, TERMS
 
 SECTION = "search_quality"
 MEASURES: Mapping[str, Callable[[Sequence[str], Question], float]] = {
@@ -109,6 +109,7 @@ async def _scores(searcher: Searcher, questions: Sequence[Question]) -> dict[str
 def _searchers(opened: Library) -> dict[str, Searcher]:
     collection, embedder = opened.knowledge.index.collection, opened.host.embedder
     everything = SearchFilters(limit=MAX_RESULTS)
+    passages = (Condition("ordinal", at_least=1),)
 
     async def by_words(question: str) -> list[str]:
         asked = VectorQuery(TERMS, bm25.query(question), (), _HITS, ("key",))
@@ -116,7 +117,7 @@ def _searchers(opened: Library) -> dict[str, Searcher]:
 
     async def by_meaning(question: str) -> list[str]:
         assert embedder is not None
-        asked = VectorQuery(PASSAGE, await embedder.query(question), (), _HITS, ("key",))
+        asked = VectorQuery(MEANING, await embedder.query(question), passages, _HITS, ("key",))
         return _documents(*await collection.search([asked]))
 
     async def product(question: str) -> list[str]:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, ByteSize, Field, field_validator, model_val
 from gateway.contract import ConfigPath, PluginConfig, Tier
 from gateway.repositories import BranchName, Github, RepositoryName
 from plugins.knowledge.memory.rights.approval_rules import ApprovalRules
+from plugins.knowledge.memory.rights.extraction_rules import ExtractionRules
 from plugins.knowledge.memory.rights.roles import Roles
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.layouts import recognise
@@ -89,6 +90,17 @@ class SourceConfig(PluginConfig):
         description="Whether PDF, DOCX, HTML and EPUB files are read too; `make documents` "
         "installs what converts them.",
     )
+    drafts: bool = Field(
+        False,
+        description="Whether members may draft pages for it: as a pull request on GitHub, in a "
+        "directory as a file of drafts_folder.",
+    )
+    drafts_folder: str = Field(
+        "drafts",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*(/[A-Za-z0-9][A-Za-z0-9_-]*)*$",
+        description="Where drafts lie: a folder of the directory, of which nothing is served, or "
+        "what the names of branches on GitHub begin with.",
+    )
     include: tuple[str, ...] = Field(
         (), description="The files that alone are notes, such as /docs/; all if not given."
     )
@@ -137,6 +149,11 @@ class MemoryConfig(PluginConfig):
     roles: Roles = Field(Roles(), description="Who may do what.")
     approval: ApprovalRules = Field(
         ApprovalRules(), description="What a person has to allow first."
+    )
+    extraction: ExtractionRules = Field(
+        ExtractionRules(),
+        description="Who looks for what a conversation says, beside the rules; nobody if not "
+        "given.",
     )
     upkeep: Annotated[str, AfterValidator(_schedule)] = Field(
         EVERY_TEN_MINUTES,

@@ -9,6 +9,9 @@ from pathlib import Path
 from gateway.contract import Host, Tier, ToolFailed
 from plugins.knowledge import overview
 from plugins.knowledge.config import SourceConfig
+from plugins.knowledge.document_map import Cartography, DocumentMap
+from plugins.knowledge.history.history import DocumentHistory, Histories
+from plugins.knowledge.history.versions import ReadRemote, Versions
 from plugins.knowledge.lexicon import Lexicon
 from plugins.knowledge.links import Links
 from plugins.knowledge.listing import ListFilters, Listing, Order
@@ -25,7 +28,7 @@ from plugins.knowledge.results import (
     Releases,
     SectionOf,
 )
-from plugins.knowledge.retrieval.filters import Filters
+from plugins.knowledge.retrieval.filters import Filters, SearchFilters
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
@@ -33,6 +36,7 @@ from plugins.knowledge.retrieval.search import Search
 from plugins.knowledge.sections import called, sections
 from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
+from plugins.knowledge.sync.sources import NoteSource
 
 _MAX_NAMED = 30
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -53,6 +57,8 @@ class Knowledge:
         permalinks: where documents stand.
         listing: lists documents.
         standings: which documents hold.
+        histories: what documents said before.
+        cartography: shows how the documents hang together.
     """
 
     portal: str
@@ -65,6 +71,8 @@ class Knowledge:
     permalinks: Permalinks = field(repr=False)
     listing: Listing = field(repr=False)
     standings: Standings = field(repr=False)
+    histories: Histories = field(repr=False)
+    cartography: Cartography = field(repr=False)
 
     @classmethod
     async def open(
@@ -91,7 +99,8 @@ class Knowledge:
         standings = Standings(store, names, [one.name for one in sources if one.name], review_days)
         search = Search(host, store, index, names, permalinks, standings)
         listed = Listing(store, permalinks, standings)
-        neighbours = Neighbours(store, Links(store, names), search, listed)
+        links = Links(store, names)
+        neighbours = Neighbours(store, links, search, listed)
         lexicon = Lexicon(store, names, standings)
         return cls(
             portal=host.portal,
@@ -104,6 +113,8 @@ class Knowledge:
             permalinks=permalinks,
             listing=listed,
             standings=standings,
+            histories=Histories(store, standings),
+            cartography=Cartography(store, links),
         )
 
     def set_unfinished(self, unfinished: Callable[[], str]) -> None:
@@ -113,6 +124,15 @@ class Knowledge:
             unfinished: what they say while they come from a part of the base; else an empty text.
         """
         self.search.unfinished = self.lexicon.unfinished = unfinished
+
+    def set_sources(self, sources: Sequence[NoteSource], remote: Mapping[str, ReadRemote]) -> None:
+        """Have histories told from where the notes come from.
+
+        Args:
+            sources: all sources.
+            remote: what reads the histories of those on GitHub, by their keys.
+        """
+        self.histories.versions = Versions(sources, remote)
 
     async def document(self, content_type: ContentType, id: str, up_to: Tier) -> Document:
         """One document; a parent type finds the document under any of its children.
@@ -176,11 +196,26 @@ class Knowledge:
         """
         return await self.neighbours.of(await self.document(content_type, id, up_to), up_to)
 
+    async def history(
+        self, content_type: ContentType, id: str, limit: int, commit: str | None, up_to: Tier
+    ) -> DocumentHistory:
+        """What has become of a document.
+
+        Raises:
+            ToolFailed: ``not_found``, there is no such version; and as :meth:`document`.
+        """
+        document = await self.document(content_type, id, up_to)
+        return await self.histories.of(document, limit, commit, up_to)
+
     def listed(
         self, filters: ListFilters, order: Order, offset: int, limit: int, up_to: Tier
     ) -> DocumentList:
         """A page of documents, with counts of what one can narrow to."""
         return self.listing(filters, order, (offset, limit), up_to, self.search.unfinished())
+
+    async def map(self, filters: SearchFilters, limit: int, up_to: Tier) -> DocumentMap:
+        """How the documents hang together."""
+        return await self.cartography.map(filters, limit, up_to, self.search.unfinished())
 
     def entry(self, content_type: ContentType, id: str, up_to: Tier) -> Entry:
         """All of one document but its body.

@@ -112,13 +112,13 @@ class Links:
             for document in await self._store.documents(keys, Tier.MEMBERS):
                 if document is not None:
                     key = document.key
-                    self._known[key] = entries[key], tuple(dict.fromkeys(_links(document)))
+                    self._known[key] = entries[key], tuple(dict.fromkeys(links_of(document)))
 
     def out(self, entry: Entry, up_to: Tier) -> tuple[list[Entry], list[str]]:
         """Where a document leads, and its links that lead nowhere a caller of this tier may go."""
         found: dict[str, Entry] = {}
         dangling: dict[str, None] = {}
-        targets = Targets(self._store, self._names, up_to)
+        targets = self.targets(up_to)
         for link in self._known.get(entry.key, (entry, ()))[1]:
             if leads_to := targets.of(link):
                 found[leads_to.key] = leads_to
@@ -127,9 +127,20 @@ class Links:
         found.pop(entry.key, None)
         return list(found.values()), list(dangling)
 
+    def targets(self, up_to: Tier) -> Targets:
+        """What links lead to for a tier, as long as the catalogue stays as it is."""
+        return Targets(self._store, self._names, up_to)
+
+    def leading(self, entry: Entry, targets: Targets) -> list[Entry]:
+        """Where a document leads, each once and without itself."""
+        links = self._known.get(entry.key, (entry, ()))[1]
+        found = {one.key: one for link in links if (one := targets.of(link))}
+        found.pop(entry.key, None)
+        return list(found.values())
+
     def back(self, entry: Entry, up_to: Tier) -> list[Entry]:
         """The documents that lead to one, in the order of their keys."""
-        targets = Targets(self._store, self._names, up_to)
+        targets = self.targets(up_to)
         found = []
         for other in self._store.entries(up_to):
             links = self._known.get(other.key, (other, ()))[1]
@@ -140,7 +151,8 @@ class Links:
         return found
 
 
-def _links(document: Document) -> Iterator[Link]:
+def links_of(document: Document) -> Iterator[Link]:
+    """The links of a document, in its text and then in its fields."""
     body = _CODE.sub(" ", document.content)
     for match in _WIKI.finditer(body):
         yield Link(match[1].strip(), False, match[0])

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field
 
 from gateway.contract import Tier
+from plugins.knowledge.facets import counted
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.permalinks import Permalinks
-from plugins.knowledge.results import DocumentList, FacetValue, ListedDocument
+from plugins.knowledge.results import DocumentList, ListedDocument
 from plugins.knowledge.retrieval.filters import SearchFilters
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
-
-_MAX_FACET_VALUES = 20
 
 Order = Literal["title", "date", "changed"]
 
@@ -26,14 +24,6 @@ _ORDERS: dict[Order, Callable[[Entry], Any]] = {
     "title": lambda entry: (one_line(entry.title).lower(), entry.key),
     "date": lambda entry: (-entry.date_ms, entry.key),
     "changed": lambda entry: (-entry.synced_at.timestamp(), entry.key),
-}
-_FACETS: dict[str, Callable[[Entry], Iterable[str]]] = {
-    "contentType": lambda entry: (str(entry.content_type),),
-    "tags": lambda entry: {tag.lower() for tag in entry.tags},
-    "group": lambda entry: (entry.group.lower(),),
-    "release": lambda entry: (entry.release.lower(),),
-    "status": lambda entry: (entry.status.lower(),),
-    "year": lambda entry: (str(entry.metadata.date.year),),
 }
 
 
@@ -91,7 +81,7 @@ class Listing:
             documents=[self.brief(entry, up_to) for entry in shown],
             total=len(passing),
             next_offset=offset + len(shown) if offset + len(shown) < len(passing) else None,
-            facets={name: _counted(passing, values) for name, values in _FACETS.items()},
+            facets=counted(passing),
             note=note or None,
         )
 
@@ -110,11 +100,3 @@ class Listing:
             synced_at=entry.synced_at,
             standing=self._standings.of(entry, up_to),
         )
-
-
-def _counted(
-    entries: Sequence[Entry], values: Callable[[Entry], Iterable[str]]
-) -> list[FacetValue]:
-    counts = Counter(value for entry in entries for value in values(entry) if value)
-    ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-    return [FacetValue(value=value, documents=n) for value, n in ranked[:_MAX_FACET_VALUES]]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from gateway.contract import Health, Offer
+from gateway.contract import Health, Job, Offer, Work
 from plugins.knowledge.api import routes
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.api.api import api
 from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.tools.backlog import backlog
 from plugins.knowledge.memory.tools.entries import tools as memory_tools
+from plugins.knowledge.memory.tools.pending import pending_requests
+from plugins.knowledge.memory.views import views as memory_views
 from plugins.knowledge.prompts import prompts
 from plugins.knowledge.resources import resources, templates
 from plugins.knowledge.tools import tools
@@ -42,10 +45,13 @@ def offer(
         prompts=prompts(knowledge),
         routes=routes(knowledge),
         apis=() if memory is None else (api(memory),),
-        jobs=() if memory is None else (memory.batches.declaration(), memory.upkeep.declaration()),
+        jobs=() if memory is None else _memory_jobs(memory),
+        work=() if memory is None else _memory_work(memory),
         health=health,
-        views=views(),
+        views=[*views(), *([] if memory is None else memory_views())],
         rows=(knowledge.store.row_kind(),),
+        pending=None if memory is None else pending_requests(memory),
+        backlog=None if memory is None else backlog(memory),
         personal=None if memory is None else memory.personal_data.declaration(),
         instructions=(
             f"The knowledge base of {knowledge.portal}: search it with search_knowledge before "
@@ -53,3 +59,15 @@ def offer(
             "terms with define_term." + ("" if memory is None else _MEMORY)
         ),
     )
+
+
+def _memory_jobs(memory: Memory) -> tuple[Job, ...]:
+    jobs = (memory.batches.declaration(), memory.upkeep.declaration())
+    late = memory.late_reading
+    return jobs if late is None else (*jobs, late.job())
+
+
+def _memory_work(memory: Memory) -> tuple[Work, ...]:
+    late = memory.late_reading
+    agents = memory.conversations.reader.rules.agents
+    return (late.work(),) if late is not None and agents else ()

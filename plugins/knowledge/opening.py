@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from gateway.contract import Host, Offer
 from gateway.repositories import Deliveries
 from plugins.knowledge.config import KnowledgeConfig
+from plugins.knowledge.drafts.opening import with_drafts
 from plugins.knowledge.jobs import SyncJobs
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.memory import Memory
@@ -16,8 +17,8 @@ from plugins.knowledge.offer import offer
 from plugins.knowledge.sync.admin_routes import FullSync, routes
 from plugins.knowledge.sync.admin_tasks import AdminTask
 from plugins.knowledge.sync.differences import Verified
-from plugins.knowledge.sync.follower import Follower
-from plugins.knowledge.sync.handle import open_handle
+from plugins.knowledge.sync.handle import KnowledgeHandle, open_handle
+from plugins.knowledge.sync.sync_tool import sync_tools
 from plugins.knowledge.webhooks import push_webhook
 
 
@@ -35,7 +36,9 @@ async def opened(config: KnowledgeConfig, host: Host) -> AsyncGenerator[Offer]:
             whole = offer(knowledge, found.sync_loop.health, memory)
             levers = routes(found, full, verification)
             whole = replace(whole, routes=[*whole.routes, *levers])
-            yield _with_sync(whole, config, host, found.followers)
+            whole = _with_sync(whole, config, host, found)
+            async with with_drafts(whole, config, host, knowledge, found.sources) as drafting:
+                yield drafting
 
 
 @asynccontextmanager
@@ -62,21 +65,22 @@ async def _memory(
         rules.roles,
         approval=rules.approval,
         upkeep=rules.upkeep,
+        extraction=rules.extraction,
     ) as memory:
         yield memory
 
 
-def _with_sync(
-    offer: Offer, config: KnowledgeConfig, host: Host, followers: Sequence[Follower]
-) -> Offer:
-    """The offer with the jobs and the webhook of the sync.
+def _with_sync(offer: Offer, config: KnowledgeConfig, host: Host, handle: KnowledgeHandle) -> Offer:
+    """The offer with the jobs, the tool and the webhook of the sync.
 
     Raises:
         ValueError: the webhook's secret is not where the setting says.
     """
-    webhooks = [*offer.webhooks]
+    followers, webhooks = handle.followers, [*offer.webhooks]
     if config.github.webhook_secret is not None:
         deliveries = Deliveries(host.secret(config.github.webhook_secret), host.cache)
         webhooks.append(push_webhook(followers, host.jobs, deliveries))
-    jobs = SyncJobs(followers, host.jobs).declarations(config.schedule)
-    return replace(offer, jobs=(*offer.jobs, *jobs), webhooks=webhooks)
+    jobs = SyncJobs(followers, host.jobs, handle.sync_loop).declarations(config.schedule)
+    # Directories are followed as they change; there is nothing to ask for.
+    tools = [*offer.tools, *(sync_tools(host.jobs) if followers else ())]
+    return replace(offer, tools=tools, jobs=(*offer.jobs, *jobs), webhooks=webhooks)

@@ -95,12 +95,27 @@ class SearchResult(Result):
     document: Maybe[Document] = None
 
 
+class FacetValue(Result):
+    """A value that a filter takes, and how many of the documents have it."""
+
+    value: str
+    documents: int
+
+
 class SearchResults(Result):
     """The answer to a search, best first unless another order was asked for."""
 
     results: list[SearchResult] = Field(description="Empty where nothing fits; `note` says so.")
     mode: Literal["hybrid", "keyword"] = Field(
         description="hybrid: by meaning and words; keyword: by words alone, without a model."
+    )
+    matching: Maybe[int] = Field(
+        default=None,
+        description="How many documents match, where `facets` was asked for: those that score at "
+        "least 0.22, the least of an answer; by words alone, those that hold one of them.",
+    )
+    facets: Maybe[dict[str, list[FacetValue]]] = Field(
+        default=None, description="What all that match have, the most frequent values first."
     )
     note: Maybe[str] = Field(default=None, description="What to know about these results.")
 
@@ -119,13 +134,6 @@ class ListedDocument(Result):
     date: datetime
     synced_at: datetime = Field(description="When its last change was taken in here.")
     standing: Maybe[DocumentStanding] = Field(default=None, description=STANDING)
-
-
-class FacetValue(Result):
-    """A value that a filter takes, and how many of the documents have it."""
-
-    value: str
-    documents: int
 
 
 class DocumentList(Result):

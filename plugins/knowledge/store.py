@@ -63,7 +63,7 @@ class Store:
         if up_to not in self._visible:
             by_key = (entry for _, entry in sorted(self._entries.items()))
             if self._rows.ruled:
-                shown = tuple(entry for entry in by_key if self._shows(entry, up_to))
+                shown = tuple(entry for entry in by_key if self.shows(entry, up_to))
             else:
                 shown = tuple(entry for entry in by_key if up_to.allows(entry.tier))
             self._visible[up_to] = shown
@@ -79,9 +79,10 @@ class Store:
     def entry(self, key: str, up_to: Tier) -> Entry | None:
         """One entry by its ``contentType/id``, or None where there is none to see."""
         entry = self._entries.get(key)
-        return entry if entry is not None and self._shows(entry, up_to) else None
+        return entry if entry is not None and self.shows(entry, up_to) else None
 
-    def _shows(self, entry: Entry, up_to: Tier) -> bool:
+    def shows(self, entry: Entry, up_to: Tier) -> bool:
+        """Whether a tier may read a document, or would if it were here."""
         return up_to.allows(self._rows.tier(f"{_ROW_KIND}:{entry.key}", entry.tier))
 
     async def document(self, key: str, up_to: Tier) -> Document | None:
@@ -97,7 +98,7 @@ class Store:
         except ValidationError:
             self.lost.add(key)
             return None
-        return document if self._shows(document, up_to) else None
+        return document if self.shows(document, up_to) else None
 
     async def documents(self, keys: Sequence[str], up_to: Tier) -> list[Document | None]:
         """Several documents, fetched at the same time; one place in the list for each key."""

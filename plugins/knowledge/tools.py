@@ -1,4 +1,4 @@
-"""The tools: the specification's seven (section 7.4) and three more. All of them only read."""
+"""The tools: the specification's seven (section 7.4), and what leads on. All of them only read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from gateway.contract import Caller, Tier, Tool
+from plugins.knowledge.document_map import MAX_SHOWN, DocumentMap
+from plugins.knowledge.history.history import DocumentHistory
+from plugins.knowledge.history.versions import MAX_VERSIONS
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.listing import ListFilters, Order
 from plugins.knowledge.notes.content_types import ContentType
@@ -37,7 +40,11 @@ def tools(knowledge: Knowledge) -> list[Tool]:
 
 def _searching(knowledge: Knowledge) -> list[Tool]:
     async def search_knowledge(
-        query: str, filters: SearchFilters | None = None, *, caller: Caller
+        query: str,
+        filters: SearchFilters | None = None,
+        facets: bool = False,
+        *,
+        caller: Caller,
     ) -> SearchResults:
         """Search the knowledge base for documents: patterns, practices, playbooks, questions,
         stories, lexicon terms, groups and projects. Finds by meaning and by exact words. Each
@@ -48,8 +55,10 @@ def _searching(knowledge: Knowledge) -> list[Tool]:
         Args:
             query: What to look for: a question, a topic, a title or a phrase.
             filters: What to narrow the search to, the order and the number of results.
+            facets: Whether to count what one can narrow to, over all that match.
         """
-        return await knowledge.search(query, filters or SearchFilters(), caller.tier)
+        narrowed = filters or SearchFilters()
+        return await knowledge.search(query, narrowed, caller.tier, facets=facets)
 
     async def search_with_documents(
         query: str, filters: SearchFilters | None = None, *, caller: Caller
@@ -128,7 +137,33 @@ def _reading(knowledge: Knowledge) -> list[Tool]:
     return [
         _tool(get_section, "Get a section of a document", Tier.MEMBERS),
         _tool(related_documents, "Get related documents", Tier.MEMBERS),
+        _history(knowledge),
     ]
+
+
+def _history(knowledge: Knowledge) -> Tool:
+    async def get_document_history(
+        content_type: Annotated[
+            ContentType,
+            Field(alias="contentType", description="The content type of the document."),
+        ],
+        id: str,
+        limit: Annotated[int, Field(ge=1, le=MAX_VERSIONS)] = 10,
+        commit: str | None = None,
+        *,
+        caller: Caller,
+    ) -> DocumentHistory:
+        """Get what has become of a document: the commits that changed it, by whom and when, each
+        with its difference to the version before; and how fresh it is.
+
+        Args:
+            id: The id of the document.
+            limit: How many versions at most, the newest first.
+            commit: The only version to get, with all of its difference.
+        """
+        return await knowledge.history(content_type, id, limit, commit, caller.tier)
+
+    return _tool(get_document_history, "Get a document's history", Tier.MEMBERS)
 
 
 def _defining(knowledge: Knowledge) -> list[Tool]:
@@ -186,8 +221,32 @@ def _listing(knowledge: Knowledge) -> list[Tool]:
         narrowed = filters or ListFilters(limit=MAX_RESULTS)
         return knowledge.listed(narrowed, order, offset, narrowed.limit, caller.tier)
 
+    async def map_documents(
+        content_type: Annotated[
+            ContentType | None,
+            Field(alias="contentType", description="Only this content type."),
+        ] = None,
+        group: str | None = None,
+        tag: str | None = None,
+        limit: Annotated[int, Field(ge=1, le=MAX_SHOWN)] = 60,
+        *,
+        caller: Caller,
+    ) -> DocumentMap:
+        """Map how the documents hang together: the most linked ones, with the links between them;
+        and how many more there are. `related_documents` shows what stands around one.
+
+        Args:
+            group: Only this group or cell.
+            tag: Only documents with this tag.
+            limit: How many documents at most.
+        """
+        tags = None if tag is None else [tag]
+        filters = SearchFilters(content_type=content_type, group=group, tags=tags)
+        return await knowledge.map(filters, limit, caller.tier)
+
     return [
         _tool(list_documents, "List documents"),
+        _tool(map_documents, "Map the documents"),
         _tool(list_groups, "List groups"),
         _tool(list_releases, "List releases"),
     ]

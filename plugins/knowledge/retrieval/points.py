@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LAYOUT = 4
+LAYOUT = 5
 """The version of what is stored here; a new one has every document indexed again."""
 
-PASSAGE = "passage"
-HEAD = "head"
+MEANING = "meaning"
+"""The vectors of heads and passages alike, so that one comparison finds the nearest of both."""
 TERMS = "terms"
 WHOLE = "whole"
 """The terms of a whole document, on its head."""
@@ -92,14 +92,15 @@ def _language(document: Document) -> str:
     return language_of(f"{document.title}\n{document.content}", stated)
 
 
-def spec(dimensions: int | None) -> CollectionSpec:
+def spec(dimensions: int | None, vectors: Sequence[str] = (MEANING,)) -> CollectionSpec:
     """The collection's shape.
 
     Args:
         dimensions: the length of the model's vectors, or None where there is no model.
+        vectors: the names of its vectors; a former layout had others.
     """
     return CollectionSpec(
-        dense={} if dimensions is None else {PASSAGE: dimensions, HEAD: dimensions},
+        dense={} if dimensions is None else dict.fromkeys(vectors, dimensions),
         sparse=(TERMS, WHOLE),
         indexed={
             "key": "keyword",
@@ -127,7 +128,7 @@ def points(prepared: Prepared, vectors: Mapping[str, NDArray[np.float32]]) -> It
         vector = vectors.get(fingerprint(text))
         yield Point(
             id=id,
-            dense={} if vector is None else {PASSAGE if payload["ordinal"] else HEAD: vector},
+            dense={} if vector is None else {MEANING: vector},
             sparse=_sparse(prepared, text, whole=not payload["ordinal"]),
             payload=payload | {MARK: _mark(text, payload)},
         )

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.contract import Collection, Condition, Hit, VectorQuery
-from plugins.knowledge.retrieval.points import PASSAGE, TERMS
+from plugins.knowledge.retrieval.points import MEANING, TERMS
 
 W_WORDS = 0.6
 """What the best BM25 score of a passage counts beside a cosine."""
@@ -55,10 +55,10 @@ async def quotes(
         return {}
     where = (Condition("key", any_of=tuple(keys)), Condition("ordinal", at_least=1))
     limit = _PER_DOCUMENT * (len(keys) + 1)
-    using = [name for name in (PASSAGE, TERMS) if name in asked]
+    using = [name for name in (MEANING, TERMS) if name in asked]
     queries = [VectorQuery(name, asked[name].vector, where, limit, _PAYLOAD) for name in using]
     found = dict(zip(using, await collection.search(queries), strict=True))
-    return _mixed(found.get(PASSAGE, []), found.get(TERMS, []))
+    return _mixed(found.get(MEANING, []), found.get(TERMS, []))
 
 
 def further(found: Sequence[Quote]) -> Sequence[Quote]:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gateway.contract import Collection, Condition, Host, Tier, ToolFailed, VectorQuery
+from gateway.contract import Collection, Condition, Hit, Host, Tier, ToolFailed, VectorQuery
+from plugins.knowledge.facets import NARROWING, counted
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.permalinks import Permalinks
 from plugins.knowledge.results import QuotedPassage, SearchResult, SearchResults
@@ -24,8 +25,9 @@ from plugins.knowledge.retrieval.floor import fits, nothing_fits
 from plugins.knowledge.retrieval.holding import Found, holding_first, with_successors
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
+from plugins.knowledge.retrieval.matching import matching
 from plugins.knowledge.retrieval.names import Names
-from plugins.knowledge.retrieval.points import HEAD, PASSAGE, TERMS, WHOLE
+from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE
 from plugins.knowledge.retrieval.quotes import further, quotes
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate, Hits, rank
 from plugins.knowledge.standing import Standings
@@ -38,10 +40,12 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 MAX_QUESTION_CHARACTERS = 2000
-_MAX_PASSAGES = 50
-_MAX_HEADS = 30
+_MAX_NEAR = 80
+"""Heads and passages together."""
 _MAX_TERM_HITS = 30
-_PAYLOAD = ("key", "text", "section")
+_MAX_MEASURED = 600
+"""Heads and passages of candidates that are compared."""
+_PAYLOAD = ("key", "text", "section", "ordinal")
 _ANEW_NOTE = (
     "The index is being made anew, for another model or version: until it is whole, results are "
     "found by words alone."
@@ -110,6 +114,7 @@ class Search:
         documents: bool = False,
         vector: Vector | None = None,
         floor: bool = True,
+        facets: bool = False,
     ) -> SearchResults:
         """Find the documents that answer a question.
 
@@ -121,6 +126,7 @@ class Search:
             vector: the question's, where the portal's model has made it already.
             floor: whether an answer that nothing fits is empty, and names what is nearest; else
                 the nearest are its results.
+            facets: whether to count what one can narrow to, over all that match.
 
         Raises:
             ToolFailed: ``invalid_query``: empty, over 2,000 characters, or with control
@@ -131,9 +137,11 @@ class Search:
         hits = await self._hits(question, filters, up_to, asked)
         ranked = rank(question, hits, len(self._store.entries(up_to)))
         found = self._visible(ranked, filters, up_to)
+        matches = await self._matching(hits, filters, up_to, asked) if facets else {}
         fitting = not floor or _fits(question, found, hits, asked)
         far = [] if fitting else [one.entry for one in found]
         found = [] if far else await self._ordered(question, found, filters, up_to, asked)
+        matches = matches | {one.entry.key: one.entry for one in found} if found else {}
         shown = await self._quoted(found[: filters.limit], asked)
         results = [self._result(question, one, up_to) for one in shown]
         notes = [
@@ -145,6 +153,8 @@ class Search:
         return SearchResults(
             results=await self._with_documents(results, up_to) if documents else results,
             mode="hybrid" if asked.by_meaning else "keyword",
+            facets=counted(matches.values(), NARROWING) if facets else None,
+            matching=len(matches) if facets else None,
             note=" ".join(filter(None, notes)) or None,
         )
 
@@ -167,8 +177,7 @@ class Search:
         if embedder is not None:
             if vector is None:
                 vector = await embedder.query(question)
-            queries[PASSAGE] = VectorQuery(PASSAGE, vector, where, _MAX_PASSAGES, _PAYLOAD)
-            queries[HEAD] = VectorQuery(HEAD, vector, where, _MAX_HEADS, ("key",))
+            queries[MEANING] = VectorQuery(MEANING, vector, where, _MAX_NEAR, _PAYLOAD)
         answering = self._index.collection
         return _Asked(answering, queries, languages, by_meaning=embedder is not None, anew=False)
 
@@ -193,13 +202,37 @@ class Search:
         )
         answers = await asked.collection.search(list(asked.queries.values()))
         found = dict(zip(asked.queries, answers, strict=True))
+        near = await self._measured(asked, found)
         return Hits(
-            passages=found.get(PASSAGE, []),
-            heads=found.get(HEAD, []),
+            passages=[hit for hit in near if hit.payload["ordinal"]],
+            heads=[hit for hit in near if not hit.payload["ordinal"]],
             terms=found.get(TERMS, []),
             whole=found.get(WHOLE, []),
             named=named,
         )
+
+    async def _measured(self, asked: _Asked, found: Mapping[str, Sequence[Hit]]) -> Sequence[Hit]:
+        """How near the heads and passages of all candidates are, and not of the nearest alone.
+
+        What one signal finds is weighed by all; the points of some documents are soon compared.
+        """
+        near = asked.queries.get(MEANING)
+        if near is None:
+            return []
+        keys = {hit.payload["key"] for hits in found.values() for hit in hits}
+        own = Condition("key", any_of=tuple(sorted(keys)))
+        every = replace(near, where=(own,), limit=_MAX_MEASURED)
+        (hits,) = await asked.collection.search([every])
+        return hits
+
+    async def _matching(
+        self, hits: Hits, filters: SearchFilters, up_to: Tier, asked: _Asked
+    ) -> dict[str, Entry]:
+        """All documents that match, as far as the catalogue shows them to this tier."""
+        documents = len(self._store.entries(up_to))
+        keys = await matching(asked.collection, asked.queries, hits.named, documents)
+        entries = (self._store.entry(key, up_to) for key in keys)
+        return {one.key: one for one in entries if one and self._held(one, filters, up_to)}
 
     def _visible(
         self, ranked: Sequence[Candidate], filters: SearchFilters, up_to: Tier

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from gateway.contract import Collection, Host
+from gateway.toolkit.atomic_file import write_atomically
 from plugins.knowledge.retrieval.points import spec
+
+LAYOUT_4 = ("passage", "head")
+"""The vectors of collections whose file names none."""
 
 
 class Succession:
@@ -37,12 +42,12 @@ class Succession:
     async def open(cls, host: Host, name: str, dimensions: int | None) -> Succession:
         """See which collection has answered last."""
         opened = cls(host, name, dimensions)
-        last, length, done = await asyncio.to_thread(_read, opened._file)
+        last, length, done, vectors = await asyncio.to_thread(_read, opened._file)
         if done and done != name:
             await host.vectors.drop(done)
         if last and last != name:
             opened._former_name = last
-            opened.former = await host.vectors.collection(last, spec(length))
+            opened.former = await host.vectors.collection(last, spec(length, vectors))
         elif not last:
             await opened._write()
         return opened
@@ -58,19 +63,19 @@ class Succession:
             await self._host.vectors.drop(self._former_name)
 
     async def _write(self, done: str = "") -> None:
-        state = {"answers": self._name, "dimensions": self._dimensions, "replaced": done}
-        await asyncio.to_thread(_replace, self._file, json.dumps(state))
+        state = {
+            "answers": self._name,
+            "dimensions": self._dimensions,
+            "vectors": list(spec(self._dimensions).dense),
+            "replaced": done,
+        }
+        await asyncio.to_thread(write_atomically, self._file, json.dumps(state).encode())
 
 
-def _read(file: Path) -> tuple[str, int | None, str]:
+def _read(file: Path) -> tuple[str, int | None, str, Sequence[str]]:
     try:
         state = json.loads(file.read_bytes())
-        return str(state["answers"]), state["dimensions"], str(state["replaced"])
+        vectors = state.get("vectors", LAYOUT_4)
+        return str(state["answers"]), state["dimensions"], str(state["replaced"]), vectors
     except (OSError, ValueError, LookupError, TypeError):  # none yet, or damaged: nothing answers
-        return "", None, ""
-
-
-def _replace(file: Path, text: str) -> None:
-    draft = file.with_suffix(".new")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(file)
+        return "", None, "", ()

@@ -15,7 +15,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from gateway.repositories import GithubRepository, NotModified, Retry, SourceFailed, TooLarge
+from gateway.repositories import (
+    FileHistory,
+    GithubRepository,
+    NotModified,
+    Retry,
+    SourceFailed,
+    TooLarge,
+)
 from plugins.knowledge.sync.github import GithubSource, blob_id
 from plugins.knowledge.sync.listing import Listing
 from plugins.knowledge.sync.remote_head import RemoteBranch
@@ -28,6 +35,8 @@ MAX_SINGLE_FETCHES = 50
 """Up to so many notes are fetched one by one; more come as one tarball."""
 MAX_CONCURRENT_FETCHES = 8
 """So many of them at a time."""
+MAX_ROUNDS = 3
+"""So often a commit is fetched whose notes are gone by the time that they are taken in."""
 TARBALL_TIMEOUT_S = 600.0
 """How long one attempt to fetch and unpack a tarball may take."""
 
@@ -107,6 +116,15 @@ class Follower:
         """The branch's commit now; raises ``SourceFailed``."""
         return await self._branch.head("")
 
+    async def file_history(self, path: str, most: int) -> FileHistory:
+        """The commits that touched a file, up to the one that is served; raises ``SourceFailed``.
+
+        Args:
+            path: in the repository.
+            most: how many at most.
+        """
+        return await self._repository.file_history(path, self.source.listing.commit, most)
+
     async def follow(
         self, step: Step = run_step, after: str = "", dates: Mapping[str, datetime] | None = None
     ) -> Report:
@@ -137,6 +155,14 @@ class Follower:
             self._turn.release()
 
     async def _follow(self, step: Step) -> Report:
+        done: Report = {}
+        for _ in range(MAX_ROUNDS):
+            done = await self._follow_once(step)
+            if not done.pop("incomplete", False):
+                return done
+        return {"error": f"{self.source.key}: notes were gone each time that they were fetched"}
+
+    async def _follow_once(self, step: Step) -> Report:
         todo = await step("list", self._reported, self._list)
         if "error" in todo:
             return dict(todo)
@@ -189,13 +215,17 @@ class Follower:
     async def _wanted(self, listing: Listing) -> Sequence[tuple[str, str]]:
         """The notes whose bytes a sync will ask for and that are not here yet, with their blobs."""
         wanted = []
-        for path in await self._sync.needed(self.source, self.source.scan_of(listing)):
-            relative = path.removeprefix(self.source.prefix)
-            listed = listing.files[relative]
-            small = listed.size <= self.source.max_note
-            if small and not await self.source.has(path, listed.sha):
-                wanted.append((relative, listed.sha))
+        for relative in await self._unread(listing):
+            sha = listing.files[relative].sha
+            if not await self.source.has(self.source.prefix + relative, sha):
+                wanted.append((relative, sha))
         return wanted
+
+    async def _unread(self, listing: Listing) -> list[str]:
+        """The notes whose bytes a sync will ask for."""
+        needed = await self._sync.needed(self.source, self.source.scan_of(listing))
+        paths = [path.removeprefix(self.source.prefix) for path in needed]
+        return [path for path in paths if listing.files[path].size <= self.source.max_note]
 
     # Doing it.
 
@@ -276,14 +306,17 @@ class Follower:
             return {"superseded": True}
         if sizes:
             files = {
-                path: file.model_copy(update={"size": sizes.get(path, file.size)})
-                for path, file in listing.files.items()
+                path: listing.files[path].model_copy(update={"size": size})
+                for path, size in sizes.items()
+                if path in listing.files
             }
-            listing = listing.model_copy(update={"files": files})
+            listing = listing.model_copy(update={"files": {**listing.files, **files}})
         if now != commit or sizes or listing.synced is None:
             await self.source.adopt(listing.model_copy(update={"synced": datetime.now(UTC)}))
         if not await self._serve():
             return {"commit": commit, "error": self._sync.status.error or "the sync failed"}
+        if await self._unread(self.source.listing):  # gone before they were taken in
+            return {"commit": commit, "incomplete": True}
         self.is_served = True
         await self._sync.exclusively(self.source.clear)
         return {"commit": commit}

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 
 from gateway.contract import ContentScrub, Objects
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.ids import raw_key
-from plugins.knowledge.sync import listing as listings
-from plugins.knowledge.sync.listing import Listing
+from plugins.knowledge.sync.listing import KeptListing, Listing
 from plugins.knowledge.sync.sources import File, NoteSource, Scan
 
 LISTINGS = "sources/"
 """What the keys of listings begin with."""
 FETCHED = "fetched/"
 """What the keys of everything begin with that is kept until a sync has taken it in."""
+FETCHED_KEPT = timedelta(hours=1)
+"""How long that is kept for a process that may have died meanwhile."""
 
 
 class GithubSource(NoteSource):
@@ -51,23 +53,34 @@ class GithubSource(NoteSource):
         self._objects = objects
         self._id = hashlib.blake2b(self.key.encode(), digest_size=8).hexdigest()
         self._bytes: dict[str, bytes] = {}
+        self._kept = KeptListing(objects, self.listing_key)
+        self._draft: KeptListing | None = None
+
+    @property
+    def fetched(self) -> str:
+        """The commit whose notes were fetched last."""
+        return self.listing.commit
 
     async def refresh(self) -> None:
         """Take up the listing that an earlier process, or another one, has left."""
-        found = await listings.load(self._objects, self.listing_key)
+        found = await self._kept.load()
         self.listing = self.listing if found is None else found
 
     async def draft(self, listing: Listing) -> None:
         """Keep a listing whose notes are still to be fetched."""
-        await listings.save(self._objects, self._draft_key(listing.commit), listing)
+        self._draft = KeptListing(self._objects, self._draft_key(listing.commit))
+        await self._draft.save(listing)
 
     async def drafted(self, commit: str) -> Listing | None:
         """The listing of a commit whose notes are fetched."""
-        return await listings.load(self._objects, self._draft_key(commit))
+        key = self._draft_key(commit)
+        if self._draft is None or self._draft.key != key:
+            self._draft = KeptListing(self._objects, key)
+        return await self._draft.load()
 
     async def adopt(self, listing: Listing) -> None:
         """Serve another commit; its notes are fetched."""
-        await listings.save(self._objects, self.listing_key, listing)
+        await self._kept.save(listing)
         self.listing = listing
 
     async def keep(self, sha: str, data: bytes) -> None:
@@ -98,11 +111,23 @@ class GithubSource(NoteSource):
                 self._bytes[listed.sha] = data
 
     async def clear(self) -> None:
-        """Drop the bytes that were fetched, and drafts: they are taken in."""
+        """Drop what was fetched of the commit that is served, and what nobody came for."""
         self._bytes.clear()
-        keys = [info.key async for info in self._objects.list(f"{FETCHED}{self._id}/")]
-        for key in keys:
+        self._draft = None
+        for key in await self.leftover():
             await self._objects.delete(key)
+
+    async def leftover(self) -> list[str]:
+        """The keys of what was fetched and is needed no more.
+
+        What is fetched of another commit than the one that is served may be for a process that
+        has yet to take it in, so it counts an hour later (:data:`FETCHED_KEPT`).
+        """
+        taken = {self._blob_key(listed.sha) for listed in self.listing.files.values()}
+        taken.add(self._draft_key(self.listing.commit))
+        abandoned = datetime.now(UTC) - FETCHED_KEPT
+        found = [info async for info in self._objects.list(self.fetched_prefix)]
+        return sorted(info.key for info in found if info.key in taken or info.modified < abandoned)
 
     def scan(self) -> Scan:
         """The notes of the commit that was fetched last."""
@@ -135,11 +160,16 @@ class GithubSource(NoteSource):
         """Where the listing is kept."""
         return f"{LISTINGS}{self._id}.json"
 
+    @property
+    def fetched_prefix(self) -> str:
+        """What the keys begin with of all that is fetched for this source."""
+        return f"{FETCHED}{self._id}/"
+
     def _draft_key(self, commit: str) -> str:
-        return f"{FETCHED}{self._id}/{commit}.json"
+        return f"{self.fetched_prefix}{commit}.json"
 
     def _blob_key(self, sha: str) -> str:
-        return f"{FETCHED}{self._id}/{sha}.md"
+        return f"{self.fetched_prefix}{sha}.md"
 
 
 def blob_id(data: bytes) -> str:

@@ -15,6 +15,7 @@ from plugins.knowledge.store import Store
 from plugins.knowledge.sync.build import open_followers, open_sources
 from plugins.knowledge.sync.follower import Follower
 from plugins.knowledge.sync.repair import Repair
+from plugins.knowledge.sync.sources import NoteSource
 from plugins.knowledge.sync.sync import Sync, rules_of
 from plugins.knowledge.sync.sync_loop import SyncLoop
 from plugins.knowledge.sync.verification import Verifier
@@ -30,6 +31,7 @@ class KnowledgeHandle:
         sync_loop: runs the sync, and tells how it goes.
         followers: the sources on GitHub.
         repair: compares source, store and index.
+        sources: where the notes come from, as the settings list them.
     """
 
     knowledge: Knowledge
@@ -37,6 +39,7 @@ class KnowledgeHandle:
     sync_loop: SyncLoop
     followers: Sequence[Follower]
     repair: Repair
+    sources: Sequence[NoteSource] = ()
 
 
 @asynccontextmanager
@@ -68,7 +71,9 @@ async def open_handle(
             config, host, sync, sources, sync_loop.sync_once, retry
         ) as followers:
             sync_loop.set_followers(followers)
+            remote = {one.source.key: one.file_history for one in followers}
+            knowledge.set_sources(sources, remote)
             repair = Repair(verifier, sync, store, host.objects, followers, sync_loop.sync_all)
-            yield KnowledgeHandle(knowledge, sync, sync_loop, followers, repair)
+            yield KnowledgeHandle(knowledge, sync, sync_loop, followers, repair, sources)
     finally:
         await index.close()

@@ -19,6 +19,7 @@ from typing import Protocol
 from pydantic import BaseModel, Field, ValidationError
 
 from gateway.contract import ObjectInfo, Objects
+from gateway.toolkit.atomic_file import write_atomically
 from plugins.knowledge.notes.ids import MANIFEST_KEY
 from plugins.knowledge.sync.manifest import FORMAT, FileRecord, Manifest
 
@@ -221,7 +222,7 @@ class Folder:
 
     async def put(self, key: str, data: bytes) -> None:
         """As in ``Objects``."""
-        await asyncio.to_thread(_replace, self._root / key, data)
+        await asyncio.to_thread(write_atomically, self._root / key, data)
 
     async def delete(self, key: str) -> None:
         """As in ``Objects``."""
@@ -280,10 +281,3 @@ def _parsed(data: bytes | None) -> Manifest | None:
 
 def _by_key(info: ObjectInfo) -> str:
     return info.key
-
-
-def _replace(path: Path, data: bytes) -> None:
-    path.parent.mkdir(exist_ok=True)
-    draft = path.with_name(f"{path.name}.new")
-    draft.write_bytes(data)
-    draft.replace(path)

@@ -75,7 +75,7 @@ class RemoteBranch:
                 found[path] = sha, size
         dates = await self._dated(commit, known, found, told)
         files = {
-            path: ListedFile(sha=sha, size=size, date=dates[path])
+            path: _listed(known.files.get(path), sha, size, dates[path])
             for path, (sha, size) in found.items()
         }
         notes = {path: why for path, why in left_out.items() if self._source.is_note(path)}
@@ -144,6 +144,13 @@ class RemoteBranch:
             moment = await self._retry.ask(lambda: self._repository.committed(commit))
             dates |= dict.fromkeys(unknown, moment)
         return dates
+
+
+def _listed(known: ListedFile | None, sha: str, size: int, date: datetime) -> ListedFile:
+    """What is said of a file: what is known already, as of most files of a large branch."""
+    if known is not None and (known.sha, known.size, known.date) == (sha, size, date):
+        return known
+    return ListedFile(sha=sha, size=size, date=date)
 
 
 def _with_changes(

@@ -101,6 +101,8 @@ class NoteSource:
         self.suffixes = (*SUFFIXES, *(conversion.SUFFIXES if config.documents else ()))
         self.prefix = f"{config.name}/" if config.name else ""
         self.exclude = config.exclude
+        if config.drafts and config.directory is not None:  # on GitHub they lie in other branches
+            self.exclude = (*self.exclude, f"/{config.drafts_folder}/")
         self.max_note = max_note
 
     def is_note(self, path: str) -> bool:
@@ -114,6 +116,11 @@ class NoteSource:
             SourceMissing: they cannot be listed.
         """
         raise NotImplementedError
+
+    @property
+    def fetched(self) -> str:
+        """The commit whose notes were fetched last; an empty text where nothing is fetched."""
+        return ""
 
     async def refresh(self) -> None:
         """Take up what another process has fetched."""

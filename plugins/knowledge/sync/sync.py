@@ -96,6 +96,14 @@ class Outcome:
         """The keys of all documents that are not what they were."""
         return [*self.written, *self.removed]
 
+    def __add__(self, later: Outcome) -> Outcome:
+        """What this one and a later one did together."""
+        return Outcome(
+            [*self.written, *later.written],
+            [*self.removed, *later.removed],
+            self.recorded or later.recorded,
+        )
+
 
 class Sync:
     """One sync at a time, from the sources to the store and the index.
@@ -209,7 +217,8 @@ class Sync:
         self._seen = seen
         problems = [one for record in taken.files.values() for one in record.problems]
         self.status.update(taken.files, problems)
-        self.status.ready = True
+        # What is still to be made of it is not served yet: the sync that makes it says when.
+        self.status.ready = self.status.ready or not (undone["pending"] or undone["pending_raw"])
         return Outcome(list(found.changed), found.removed)
 
     def _known(self) -> Manifest:
@@ -221,10 +230,20 @@ class Sync:
         return Manifest(pending=sorted({*mine.pending, *shown}))
 
     async def _run(self, progress: OnDocuments) -> Outcome:
-        taken = await self._adopt(finished=False)
-        done = await self._follow_sources(progress)
-        written, removed = [*taken.written, *done.written], [*taken.removed, *done.removed]
-        return Outcome(written, removed, done.recorded)
+        """Sync until no source has gone on meanwhile.
+
+        Where another process has taken in a newer commit, this one's manifest would else be the
+        last that is written, and stay behind the notes that were fetched.
+        """
+        outcome = Outcome()
+        while True:
+            outcome += await self._adopt(finished=False)
+            synced = [source.fetched for source in self._sources]
+            outcome += await self._follow_sources(progress)
+            for source in self._sources:
+                await source.refresh()
+            if synced == [source.fetched for source in self._sources]:
+                return outcome
 
     async def _follow_sources(self, progress: OnDocuments) -> Outcome:
         self.status.done = self.status.total = 0

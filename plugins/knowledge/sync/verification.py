@@ -199,7 +199,7 @@ class Verifier:
         """What syncs and sources have left behind, and listings that are gone."""
         followed = [one for one in self.sources if isinstance(one, GithubSource)]
         listings = {one.listing_key: one for one in followed if one.listing.commit}
-        for key in await self._keys(FETCHED):
+        for key in await self._leftover(followed):
             found.add("fetched", "left over from a sync that was broken off", path=key)
             found.waste.append(key)
         for key in await self._keys(LISTINGS):
@@ -208,6 +208,13 @@ class Verifier:
                 found.waste.append(key)
         for source in listings.values():
             found.add("listing", "missing", path=source.key)
+
+    async def _leftover(self, followed: Sequence[GithubSource]) -> list[str]:
+        """What was fetched for the sources that are followed and is needed no more, and whatever
+        was for another."""
+        keys = [key for source in followed for key in await source.leftover()]
+        prefixes = tuple(source.fetched_prefix for source in followed)
+        return keys + [key for key in await self._keys(FETCHED) if not key.startswith(prefixes)]
 
     async def _keys(self, prefix: str) -> list[str]:
         return sorted([info.key async for info in self.objects.list(prefix)])

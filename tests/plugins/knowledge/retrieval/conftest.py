@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gateway.config.language_models import LanguageModels
 from gateway.contract import Embedder, Host, Reranker, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
@@ -31,6 +32,7 @@ SETTINGS = SimpleNamespace(
     cache="memory",
     embedding="none",
     reranker="none",
+    models=LanguageModels(),
 )
 
 

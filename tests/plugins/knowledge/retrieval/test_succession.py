@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from gateway.contract import Tier
 from plugins.knowledge.retrieval.filters import SearchFilters
+from plugins.knowledge.retrieval.points import points, prepare, spec
+from plugins.knowledge.retrieval.succession import LAYOUT_4
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder, opened
 
 OPEN = SearchFilters()
@@ -75,3 +78,22 @@ async def test_a_damaged_record_of_the_old_one_costs_only_the_old_one(
         await base.put(*notes(make))
         found = await base.knowledge.search("river", OPEN, Tier.OPEN)
         assert found.mode == "hybrid"
+
+
+async def test_a_collection_whose_vectors_had_other_names_answers_until_then(
+    tmp_path: Path, make: Callable[..., Any]
+) -> None:
+    river, lunch = notes(make)
+    async with opened(tmp_path, WordEmbedder()) as base:
+        await base.knowledge.store.put([river, lunch])
+        dimensions = base.host.embedder.dimensions if base.host.embedder else 0
+        former = await base.host.vectors.collection("notes-4", spec(dimensions, LAYOUT_4))
+        made = [point for one in (river, lunch) for point in points(prepare(one), {})]
+        await former.upsert(made)
+        state = {"answers": "notes-4", "dimensions": dimensions, "replaced": ""}
+        (base.host.data_dir / "index.json").write_text(json.dumps(state))
+    async with opened(tmp_path, WordEmbedder()) as base:
+        await base.knowledge.store.put([river, lunch])
+        found = await base.knowledge.search("river", OPEN, Tier.OPEN)
+        assert [one.id for one in found.results] == ["river"]
+        assert found.mode == "keyword"

@@ -52,6 +52,8 @@ async def everything_shown(offered: Offer, question: str, caller: Caller) -> str
         "list_releases": [{}],
         "list_documents": [{"filters": {"limit": 20}}, {"order": "changed", "offset": 1}],
         "get_section": [{"contentType": one, "id": "d0", "section": "Bread"} for one in TYPES],
+        "map_documents": [{}, {"tag": "none"}, {"limit": 1}],
+        "get_document_history": [{"contentType": one, "id": "d0"} for one in TYPES],
         "related_documents": [{"contentType": one, "id": "d0"} for one in TYPES],
         "get_document": [
             {"contentType": one, "id": f"d{number}"} for one in TYPES for number in range(6)

@@ -43,18 +43,19 @@ async def call(knowledge, name, caller=ANONYMOUS, **arguments):
     return await tool.run(tool.args.model_validate(arguments), caller)
 
 
-async def test_the_tools_are_those_of_the_specification_and_three_more(base) -> None:
+async def test_the_tools_are_those_of_the_specification_and_five_more(base) -> None:
     offered = {tool.name: tool for tool in tools(base.knowledge)}
     assert set(offered) == {
         "search_knowledge", "define_term", "search_lexicon", "list_groups", "list_releases",
         "get_document", "search_with_documents",
-        "get_section", "list_documents", "related_documents",
+        "get_section", "list_documents", "related_documents", "get_document_history",
+        "map_documents",
     }  # fmt: skip
     for tool in offered.values():
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint
         assert tool.result is not None
-    for name in ("get_document", "get_section", "related_documents"):
+    for name in ("get_document", "get_section", "related_documents", "get_document_history"):
         assert offered[name].tier == Tier.MEMBERS
 
 

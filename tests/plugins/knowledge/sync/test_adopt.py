@@ -93,6 +93,28 @@ async def test_what_another_one_has_begun_is_left_to_it_until_a_sync_of_ones_own
     await first.agrees()
 
 
+async def test_a_process_that_has_lost_a_document_is_ready_once_it_is_made_anew(
+    library_class: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (one, _) = replicas(library_class, tmp_path, own_index=True)
+    await one.start()
+    one.note("tags/dao.md")
+    await one.sync()
+    await one.objects.delete("content/tag/dao.json")
+    await one.start()
+    ready = []
+    put = one.store.put
+
+    async def told(documents: Any) -> None:
+        ready.append(one.syncing.status.ready)
+        await put(documents)
+
+    monkeypatch.setattr(one.store, "put", told)
+    await one.sync()
+    assert (ready, one.syncing.status.ready) == ([False], True)
+    assert await one.document("tag/dao") is not None
+
+
 PATHS = ["tags/a.md", "tags/x/a.md", "notes/b.md", "links/c.md"]
 BODIES = ["One.", "Two.", "Three."]
 TURNS = st.one_of(

@@ -18,6 +18,8 @@ from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.jobs import SYNC
 from plugins.knowledge.plugin import open_knowledge
 from plugins.knowledge.sync import build, sync_loop
+from plugins.knowledge.sync.github import FETCHED
+from plugins.knowledge.sync.transfer import Transfer
 from tests.plugins.knowledge.retrieval.conftest import SETTINGS
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.plugins.skills_repo.waiting import until
@@ -33,8 +35,29 @@ class AtOnce:
     async def step(self, name: str, function: Any, *args: Any) -> Any:
         return await function(*args)
 
+    async def ask(self, requests: Any, *, seconds: float = 0) -> Any:
+        raise NotImplementedError
+
     def progress(self, done: int, total: int = 0, message: str = "") -> None:
         return
+
+
+class Held(AtOnce):
+    """One that waits before it serves what it has fetched.
+
+    Attributes:
+        fetched: set once it has.
+        go: lets it go on.
+    """
+
+    def __init__(self) -> None:
+        self.fetched, self.go = asyncio.Event(), asyncio.Event()
+
+    async def step(self, name: str, function: Any, *args: Any) -> Any:
+        if name == "serve":
+            self.fetched.set()
+            await self.go.wait()
+        return await function(*args)
 
 
 class Replica:
@@ -45,11 +68,10 @@ class Replica:
         self.host = host
         self.changes = changes
 
-    async def sync(self) -> Any:
+    async def sync(self, run: JobRun | None = None) -> Any:
         """Run the job that a push queues."""
         [job] = [job for job in self.offer.jobs if job.name == SYNC]
-        run: JobRun = AtOnce()
-        return await job.run(run, {"source": f"{NAME}@main"})
+        return await job.run(run or AtOnce(), {"source": f"{NAME}@main"})
 
     async def synced(self, commit: str) -> None:
         """Run it until the commit is served; it is superseded by a sync that is under way."""
@@ -70,11 +92,15 @@ class Replica:
 
 
 @asynccontextmanager
-async def opened(config: dict[str, Any], data: Path, **services: Any) -> AsyncGenerator[Replica]:
+async def opened(
+    config: dict[str, Any], data: Path, *, alone: bool = False, **services: Any
+) -> AsyncGenerator[Replica]:
+    """Open one; ``alone``, it does nothing by itself."""
     settings = type(SETTINGS)(**(vars(SETTINGS) | services))
     changes: list[Change] = []
     async with open_services(settings, data) as held:
-        host = make_host(held.for_plugin("knowledge"), "knowledge", "Test", changes.append)
+        share = held.for_plugin("knowledge")
+        host = make_host(share, "knowledge", "Test", changes.append, wait_ready=alone)
         async with open_knowledge(KnowledgeConfig.model_validate(config), host) as offer:
             yield Replica(offer, host, changes)
 
@@ -123,7 +149,8 @@ async def test_a_push_that_one_takes_in_is_served_by_the_other(
         "github": {"api_url": github.url},
         "memory": {"enabled": False},
     }
-    shared = {"database": postgres, "objects": objects, "cache": redis_url if told else "memory"}
+    cache = redis_url if told else "memory"
+    shared: dict[str, Any] = {"database": postgres, "objects": objects, "cache": cache}
     history.commit({"tags/old.md": note("The word marmalade.", title="Old")})
     async with (
         opened(config, tmp_path / "first", **shared) as first,
@@ -163,3 +190,90 @@ async def test_a_push_that_one_takes_in_is_served_by_the_other(
             return await first.titles("blancmange") == {"Newest"}
 
         await until(is_newest)
+
+
+@pytest.fixture
+def shared(postgres: str, objects: str) -> dict[str, Any]:
+    """The services of two replicas that hear of each other by looking alone."""
+    return {"database": postgres, "objects": objects, "cache": "memory"}
+
+
+@pytest.fixture
+def config(github: GithubContents) -> dict[str, Any]:
+    return {
+        "sources": [{"github": NAME}],
+        "github": {"api_url": github.url},
+        "memory": {"enabled": False},
+    }
+
+
+async def test_one_that_ends_an_older_commit_leaves_what_another_has_fetched_of_a_newer(
+    history: History, tmp_path: Path, shared: dict[str, Any], config: dict[str, Any]
+) -> None:
+    older = history.commit({"tags/old.md": note("The word marmalade.", title="Old")})
+    async with (
+        opened(config, tmp_path / "first", alone=True, **shared) as first,
+        opened(config, tmp_path / "second", alone=True, **shared) as second,
+    ):
+        for each in (first, second):
+            await each.synced(older)
+        at_older, at_newer = Held(), Held()
+        with_older = asyncio.create_task(second.sync(at_older))
+        await at_older.fetched.wait()
+        newer = history.commit({"tags/new.md": note("The word blancmange.", title="New")})
+        with_newer = asyncio.create_task(first.sync(at_newer))
+        await at_newer.fetched.wait()
+        at_older.go.set()
+        await with_older
+        at_newer.go.set()
+        assert (await with_newer).get("commit") == newer
+        assert await first.titles("blancmange") == {"New"}
+
+
+async def test_what_is_gone_before_it_is_taken_in_is_fetched_again(
+    history: History, tmp_path: Path, shared: dict[str, Any], config: dict[str, Any]
+) -> None:
+    older = history.commit({"tags/old.md": note("The word marmalade.", title="Old")})
+    async with opened(config, tmp_path / "first", alone=True, **shared) as first:
+        await first.synced(older)
+        held = Held()
+        newer = history.commit({"tags/new.md": note("The word blancmange.", title="New")})
+        syncing = asyncio.create_task(first.sync(held))
+        await held.fetched.wait()
+        async for info in first.host.objects.list(FETCHED):
+            if info.key.endswith(".md"):
+                await first.host.objects.delete(info.key)
+        held.go.set()
+        assert (await syncing).get("commit") == newer
+        assert await first.titles("blancmange") == {"New"}
+
+
+async def test_one_that_is_overtaken_while_it_writes_goes_on_to_what_the_other_has_fetched(
+    history: History,
+    tmp_path: Path,
+    shared: dict[str, Any],
+    config: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its manifest is the last that is written, though of an older commit."""
+    carry_out, newer = Transfer.carry_out, ""
+
+    async def overtaken(self: Transfer, *args: Any) -> None:
+        nonlocal newer
+        if not newer:
+            newer = history.commit({"tags/new.md": note("The word blancmange.", title="New")})
+            await first.synced(newer)
+        await carry_out(self, *args)
+
+    history.commit({"tags/old.md": note("The word marmalade.", title="Old")})
+    async with (
+        opened(config, tmp_path / "first", alone=True, **shared) as first,
+        opened(config, tmp_path / "second", alone=True, **shared) as second,
+    ):
+        history.commit({"tags/old.md": note("The word marmalade.", title="Older")})
+        monkeypatch.setattr(Transfer, "carry_out", overtaken)
+        await second.sync()
+        for query, title in (("marmalade", "Older"), ("blancmange", "New")):
+            assert await second.titles(query) == {title}
+    async with opened(config, tmp_path / "third", alone=True, **shared) as third:
+        assert await third.titles("blancmange") == {"New"}

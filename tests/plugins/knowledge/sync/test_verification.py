@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -269,6 +270,22 @@ async def kept(world: World) -> set[str]:
     """The keys of all objects, without what has changed since the manifest was written whole."""
     keys = {info.key async for info in world.objects.list()}
     return {key for key in keys if not key.startswith("metadata/manifest/")}
+
+
+@pytest.mark.parametrize("world", ["github"], indirect=True)
+async def test_what_is_fetched_for_another_process_is_left_over_an_hour_later(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = world.standing.followers[0].source
+    key = f"{source.fetched_prefix}{'5' * 40}.md"
+    await world.objects.put(key, b"Fetched.")
+    assert await world.found() == []
+    await world.verified(repair=True)
+    assert await world.objects.get(key) is not None
+    monkeypatch.setattr("plugins.knowledge.sync.github.FETCHED_KEPT", timedelta(0))
+    assert await world.found() == [f"fetched {key}: left over from a sync that was broken off"]
+    await world.verified(repair=True)
+    assert await world.objects.get(key) is None
 
 
 async def test_all_of_it_at_once_is_mended_too(world: World) -> None:

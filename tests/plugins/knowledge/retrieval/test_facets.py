@@ -1,0 +1,143 @@
+"""Facets of a search: counted over everything that matches, and over nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.contract import Tier
+from plugins.knowledge.results import SearchResults
+from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
+from plugins.knowledge.retrieval.floor import FLOOR
+from tests.examples import examples
+from tests.plugins.knowledge.retrieval.conftest import Base, document, opened
+
+GROUPS = ("crew", "team", "")
+
+
+async def counted(
+    base: Base, question: str, tier: Tier = Tier.MEMBERS, **filters: Any
+) -> SearchResults:
+    narrowed = SearchFilters.model_validate(filters)
+    return await base.knowledge.search(question, narrowed, tier, facets=True)
+
+
+def values(found: SearchResults, name: str) -> dict[str, int]:
+    assert found.facets is not None
+    return {one.value: one.documents for one in found.facets[name]}
+
+
+async def test_they_are_counted_over_more_than_is_shown(base: Base) -> None:
+    pages = [
+        document(f"article/a{n}", "Bread is baked.", group=("crew", "team")[n % 2], tags=["Food"])
+        for n in range(MAX_RESULTS + 10)
+    ]
+    await base.put(*pages, document("tag/boats", "Ships at sea.", group="fleet"))
+    found = await counted(base, "bread is baked", limit=3)
+    assert len(found.results) == 3
+    assert found.matching == len(pages)
+    assert values(found, "group") == {"crew": 15, "team": 15}
+    assert values(found, "tags") == {"food": 30}
+    narrowed = await counted(base, "bread is baked", group="crew")
+    assert narrowed.matching == values(found, "group")["crew"]
+
+
+async def test_they_cost_nothing_where_nobody_asks(
+    base: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await base.put(document("article/a", "Bread."))
+    asked: list[int] = []
+    search = base.knowledge.index.collection.search
+
+    async def counting(queries: Any) -> Any:
+        asked.append(len(queries))
+        return await search(queries)
+
+    monkeypatch.setattr(base.knowledge.index.collection, "search", counting)
+    plain = await base.knowledge.search("bread", SearchFilters(), Tier.OPEN)
+    before = len(asked)
+    assert (plain.facets, plain.matching) == (None, None)
+    asked.clear()
+    await counted(base, "bread", Tier.OPEN)
+    assert len(asked) == before + 1
+
+
+async def test_where_nothing_fits_nothing_is_counted(base: Base) -> None:
+    await base.put(document("article/a", "Bread."))
+    found = await counted(base, "zeppelin")
+    assert (found.results, found.matching, values(found, "contentType")) == ([], 0, {})
+
+
+async def test_without_a_model_what_holds_a_word_matches(tmp_path: Any) -> None:
+    async with opened(tmp_path) as base:
+        await base.put(
+            *(document(f"article/a{n}", "Bread is baked.") for n in range(40)),
+            *(document(f"tag/t{n}", "Ships at sea.") for n in range(5)),
+        )
+        found = await counted(base, "bread")
+        assert (found.mode, found.matching) == ("keyword", 40)
+        assert values(found, "contentType") == {"article": 40}
+
+
+WORDS = ("bread", "baker", "oven", "ship", "sea", "sail")
+DOCUMENTS = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+        st.sampled_from(list(Tier)),
+        st.sampled_from(GROUPS),
+    ),
+    min_size=1,
+    max_size=MAX_RESULTS,
+)
+
+
+@settings(
+    max_examples=examples(24),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(made=DOCUMENTS, question=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3))
+async def test_they_are_those_of_all_that_score_enough_and_that_the_caller_may_see(
+    base: Base, made: list[Any], question: list[str]
+) -> None:
+    known = base.knowledge.store.entries(Tier.MEMBERS)
+    await base.remove(*[entry.key for entry in known])
+    await base.put(
+        *[
+            document(
+                f"article/a{n}", " ".join(words), tier=tier, group=group or None, tags=[f"t{n}"]
+            )
+            for n, (words, tier, group) in enumerate(made)
+        ]
+    )
+    for tier in Tier:
+        found = await counted(base, " ".join(question), tier, limit=MAX_RESULTS)
+        seen = {f"t{n}" for n, (_, own, _) in enumerate(made) if tier.allows(own)}
+        assert values(found, "tags").keys() <= seen
+        # With no more documents than results, every one that scores enough is shown as well.
+        enough = [one for one in found.results if one.score > FLOOR + 1e-3]
+        shown = {tag for one in found.results for tag in one.tags or ()}
+        assert {tag for one in enough for tag in one.tags or ()} <= values(found, "tags").keys()
+        assert values(found, "tags").keys() <= shown
+        assert found.matching == len(values(found, "tags"))
+        groups = Counter(
+            group
+            for n, (_, _, group) in enumerate(made)
+            if group and f"t{n}" in values(found, "tags")
+        )
+        assert values(found, "group") == groups
+
+
+@pytest.mark.parametrize("tier", list(Tier))
+async def test_what_a_tier_may_not_see_is_in_no_count(base: Base, tier: Tier) -> None:
+    await base.put(
+        document("article/open", "Bread is baked.", group="crew"),
+        document("article/closed", "Bread is baked.", group="hidden", tier=Tier.MEMBERS),
+    )
+    found = await counted(base, "bread is baked", tier)
+    expected = {"crew": 1, "hidden": 1} if tier == Tier.MEMBERS else {"crew": 1}
+    assert values(found, "group") == expected

@@ -1,0 +1,36 @@
+"""How the signals of a search are weighed."""
+
+from __future__ import annotations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gateway.contract import Hit
+from plugins.knowledge.retrieval.relevance import Hits, rank
+
+DOCUMENTS = 11
+
+
+def by_words(terms: dict[str, float], whole: dict[str, float]) -> Hits:
+    """What a store without vectors found, best first."""
+
+    def best_first(scores: dict[str, float]) -> list[Hit]:
+        ordered = sorted(scores.items(), key=lambda one: -one[1])
+        return [
+            Hit(id=key, score=score, payload={"key": key, "text": ""}) for key, score in ordered
+        ]
+
+    return Hits([], [], best_first(terms), best_first(whole), frozenset())
+
+
+@given(rarity=st.floats(0.05, 4.0))
+@example(rarity=1.0)
+def test_a_passage_that_answers_is_before_a_document_with_every_word_however_rare_these_are(
+    rarity: float,
+) -> None:
+    """The scores that such a pair has in a base of eleven documents, by how rare its words are."""
+    found = by_words(
+        {"answer": 12.46 * rarity, "hub": 10.66 * rarity},
+        {"answer": 7.75 * rarity, "hub": 8.36 * rarity},
+    )
+    assert [one.key for one in rank("asked", found, DOCUMENTS)] == ["answer", "hub"]
