@@ -10,9 +10,13 @@ from gateway.contract import Duration, PluginConfig
 
 
 class WorkflowsConfig(PluginConfig):
-    """What the playbook brings, and how long runs are kept."""
+    """What the playbook brings, and how long runs and deleted workflows are kept."""
 
     starter: bool = Field(True, description="Serve the workflows that Porch brings.")
     keep_runs: Duration = Field(
         timedelta(days=90), description="How long a finished run is kept, for `list_runs`."
+    )
+    keep_deleted: Duration = Field(
+        timedelta(days=30),
+        description="How long a deleted workflow stays in its owner's bin before it is erased.",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 from gateway.contract import ToolFailed
 from plugins.workflows.model import Revision
@@ -23,6 +24,55 @@ def sign_in_first() -> ToolFailed:
 def not_found(what: str) -> ToolFailed:
     """The item does not exist or was deleted; ``what`` is "Workflow", "Skill", "Folder" ..."""
     return ToolFailed("not_found", f"{what} not found")
+
+
+def workflow_of_run_deleted(*, in_own_bin: bool) -> ToolFailed:
+    """The workflow that a run follows was deleted; the run itself stays its person's."""
+    if in_own_bin:
+        return ToolFailed(
+            "workflow_deleted",
+            "The workflow of this run is in your bin. restore_workflow brings it back, and the run "
+            "goes on where it was; finish_run closes the run.",
+        )
+    return ToolFailed(
+        "workflow_deleted",
+        "The workflow of this run was deleted by its owner, and its steps are not shown any more. "
+        "finish_run closes the run.",
+    )
+
+
+def no_link() -> ToolFailed:
+    """Nothing is known of the link: it is mistyped, or ended so long ago that it is forgotten."""
+    return ToolFailed(
+        "not_found",
+        "There is no such link: part of it may be missing, or it ended long ago. Ask whoever gave "
+        "it to you.",
+    )
+
+
+def link_ended(on: date, maker: str | None) -> ToolFailed:
+    """The link was ended, or its time is up; ``maker`` is what to call who made it."""
+    return ToolFailed("ended", f"This link ended on {on}. {_ask(maker)} for another one.")
+
+
+def link_leads_nowhere(maker: str | None) -> ToolFailed:
+    """The workflow behind the link was deleted."""
+    return ToolFailed(
+        "ended", f"The workflow behind this link was deleted. {_ask(maker)} what became of it."
+    )
+
+
+def link_closed(maker: str | None) -> ToolFailed:
+    """The rules have closed the workflow since the link was made."""
+    return ToolFailed(
+        "ended",
+        "The portal's rules have closed this workflow to who made the link, or to those whom it "
+        f"was made for, since it was made. {_ask(maker)} about it.",
+    )
+
+
+def _ask(maker: str | None) -> str:
+    return f"Ask {maker}" if maker else "Ask whoever gave it to you"
 
 
 def private(what: str) -> ToolFailed:

@@ -65,7 +65,10 @@ class StageDraft(StageSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowDraft:
-    """A workflow with its stages; without a ``key`` one is made of the name."""
+    """A workflow with its stages; without a ``key`` one is made of the name.
+
+    A copy names the workflow that it is of, and its version; that never changes.
+    """
 
     name: str
     description: str | None = None
@@ -76,6 +79,8 @@ class WorkflowDraft:
     stages: tuple[StageDraft, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
     key: str | None = None
+    origin: str | None = None
+    origin_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ MAX_EXTRA_BYTES = 65_536
 """Of an author's free ``extra`` values, as JSON."""
 MAX_OPEN_RUNS = 100
 """Of one person."""
+MAX_LINKS = 100
+"""That are open at the same time, of one person."""
+MAX_LINK_DAYS = 30
 MAX_FOLDER_DEPTH = 16
 MAX_POSITION = 1_000_000
 """The last position in a folder."""

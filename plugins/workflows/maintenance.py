@@ -1,4 +1,5 @@
-"""Background work: imports the starter playbook, embeds new items, deletes unused files."""
+"""Background work: imports the starter playbook, embeds new items, deletes unused files, and what
+has been in a bin for long enough, and forgets links that ended long ago."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ MAINTENANCE_INTERVAL_S = 60.0
 """How often it looks for what has no vector, as the model was busy, and for what others wrote."""
 
 SWEEP_EVERY_ROUNDS = 1440
-"""How many times of these it also looks for bytes that no card uses: at the start, then daily."""
+"""How many times of these it also looks for bytes that no card uses, and into the bins: at the
+start, then daily."""
 
 TakeIn = Callable[[], Awaitable[bool]]
 """``await take_in()``: takes in the starter workflows; whether anything changed."""
@@ -37,6 +39,8 @@ class Maintenance:
         embed: gives vectors to what has none by the model in use; how many it did.
         notifications: is told of new workflows.
         sweep: deletes what deleted cards have left in the object store; how many files.
+        purge: erases what has been in a bin for long enough; how many workflows.
+        forget: forgets the links that ended long ago; how many.
     """
 
     host: Host
@@ -44,6 +48,8 @@ class Maintenance:
     embed: Callable[[], Awaitable[int]]
     notifications: Notifications
     sweep: Callable[[], Awaitable[int]]
+    purge: Callable[[], Awaitable[int]]
+    forget: Callable[[], Awaitable[int]]
     _failed: dict[str, str] = field(default_factory=dict, init=False)
 
     @asynccontextmanager
@@ -63,6 +69,8 @@ class Maintenance:
         for number in count():
             if number % SWEEP_EVERY_ROUNDS == 0:
                 await self._tried("files", self.sweep)
+                await self._tried("bin", self.purge)
+                await self._tried("links", self.forget)
             await self._embedded()
             await asyncio.sleep(MAINTENANCE_INTERVAL_S)
             newest = await self._tried("changes", self._newest)
@@ -103,6 +111,12 @@ class Maintenance:
         facts = {name: found[name] for name in _COUNTED}
         if "starter" in self._failed:
             reason = f"The workflows that Porch brings are not all there: {self._failed['starter']}"
+            return Health("degraded", reason, facts)
+        if "bin" in self._failed:
+            reason = f"What was deleted long ago is not erased: {self._failed['bin']}"
+            return Health("degraded", reason, facts)
+        if "links" in self._failed:
+            reason = f"Links that ended long ago are not forgotten: {self._failed['links']}"
             return Health("degraded", reason, facts)
         if "search" in self._failed:
             reason = f"Some items are found by their words alone: {self._failed['search']}"

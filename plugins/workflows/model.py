@@ -170,7 +170,11 @@ class Stage(StageSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow(Item):
-    """A workflow with everything in it."""
+    """A workflow with everything in it.
+
+    Attributes:
+        origin, origin_version: the workflow that it was copied from, if any.
+    """
 
     type: ClassVar = TargetType.WORKFLOW
     complexity: Complexity | None = None
@@ -178,6 +182,8 @@ class Workflow(Item):
     tags: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+    origin: str | None = None
+    origin_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

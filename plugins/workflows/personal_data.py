@@ -14,16 +14,21 @@ from plugins.workflows.files.exporter import owner_files
 from plugins.workflows.model import FORMER, PORTAL
 from plugins.workflows.playbook import Playbook
 from plugins.workflows.store.kinds import TABLES
+from plugins.workflows.store.links import Links
+from plugins.workflows.store.ratings import Ratings
 from plugins.workflows.store.runs import Runs
-from plugins.workflows.store.tables import folder_items, folders, library, runs
+from plugins.workflows.store.tables import folder_items, folders, library, links, ratings, runs
 
 _PERSON_COLUMNS: tuple[Column[Any], ...] = (
     *(table.c.owner for table in TABLES.values()),
     folders.c.owner,
     library.c.person,
     runs.c.person,
+    ratings.c.person,
+    links.c.person,
 )
 """Every column that holds a person's id."""
+_LINK_COLUMNS = tuple(each for each in links.c if each.name != "digest")
 
 
 class PersonalRecords:
@@ -33,10 +38,20 @@ class PersonalRecords:
         database: the plugin's database.
         playbook: their items.
         runs: their runs.
+        rated: what they think of workflows.
+        shared: their links to workflows.
     """
 
-    def __init__(self, database: Database, playbook: Playbook, runs: Runs) -> None:
+    def __init__(
+        self,
+        database: Database,
+        playbook: Playbook,
+        runs: Runs,
+        rated: Ratings,
+        shared: Links,
+    ) -> None:
         self._database, self._playbook, self._runs = database, playbook, runs
+        self._ratings, self._links = rated, shared
 
     def declared(self) -> PersonalData:
         """What the plugin offers."""
@@ -70,6 +85,8 @@ class PersonalRecords:
             .where(folders.c.owner == person),
             "library": select(library).where(library.c.person == person),
             "runs": select(runs).where(runs.c.person == person),
+            "ratings": select(ratings).where(ratings.c.person == person),
+            "links": select(*_LINK_COLUMNS).where(links.c.person == person),
         }
         for type, table in TABLES.items():
             deleted = table.c.owner == person, table.c.deleted.is_not(None)
@@ -80,6 +97,8 @@ class PersonalRecords:
     async def erase(self, person: str) -> None:
         """Take a person out of the playbook; what others use stays, without their name."""
         await self._runs.erase(person)
+        await self._ratings.erase(person)
+        await self._links.erase(person)
         await self._playbook.erase(person)
 
 

@@ -31,6 +31,7 @@ from plugins.workflows.model import (
 )
 from plugins.workflows.store import (
     attachments,
+    binned,
     erasure,
     full_items,
     mini_prompts,
@@ -68,6 +69,11 @@ class Playbook:
     ) -> None:
         self._database, self._objects = database, objects
         self._writing = Transactions(database, objects, embed, clock)
+
+    @property
+    def writing(self) -> Transactions:
+        """How it is written."""
+        return self._writing
 
     # Reading
 
@@ -182,6 +188,21 @@ class Playbook:
         async with self._database.read() as connection:
             return await queries.page(connection, type, where, after, limit)
 
+    async def check_kept(self, workflow_id: str, person: str) -> None:
+        """Pass a workflow that was not deleted, whoever sees it.
+
+        Args:
+            workflow_id: that of somebody's run.
+            person: whose run it is.
+
+        Raises:
+            ToolFailed: it was deleted, by that person, who can restore it, or by its owner.
+        """
+        async with self._database.read() as connection:
+            owner = await binned.owner_if_deleted(connection, workflow_id)
+        if owner is not None:
+            raise errors.workflow_of_run_deleted(in_own_bin=owner == person)
+
     async def attachment(
         self, skill_id: str, name: str, viewer: Viewer
     ) -> tuple[Attachment, bytes]:
@@ -258,13 +279,16 @@ class Playbook:
             await flows.edit(change, row, values, removed)
             return await _workflow(change, row.id)
 
-    async def delete_workflow(self, writer: Writer, id_or_key: str, version: int) -> None:
-        """Delete a workflow, and the mini-prompts that only it uses.
+    async def delete_workflow(self, writer: Writer, id_or_key: str, version: int) -> datetime:
+        """Put a workflow into its owner's bin, and the mini-prompts that only it uses.
 
         Args:
             writer: its owner.
             id_or_key: which.
             version: the one that the writer has read.
+
+        Returns:
+            When that was; ``bin.py`` has what comes after.
 
         Raises:
             ToolFailed: it is not there, not the writer's, or not at that version any more.
@@ -272,6 +296,7 @@ class Playbook:
         async with self._writing.change(writer) as change:
             await flows.remove(change, await change.own(_WORKFLOW, id_or_key, version))
             await change.finish()
+            return change.now
 
     async def put_workflow(self, writer: Writer, draft: WorkflowDraft) -> PutOutcome:
         """Write a workflow by its key, new or as it is there; raises as :meth:`add_workflow`."""

@@ -87,6 +87,7 @@ def test_the_readme_s_limits_and_defaults_are_those_in_force() -> None:
     config = WorkflowsConfig()
     assert f"| `starter` | `{str(config.starter).lower()}` |" in told
     assert f"| `keep_runs` | `{config.keep_runs.days}d` |" in told
+    assert f"| `keep_deleted` | `{config.keep_deleted.days}d` |" in told
     texts = (limits.MAX_NAME_CHARS, limits.MAX_FOLDER_NAME_CHARS, limits.MAX_TAG_CHARS)
     counts = (limits.MAX_TAGS, limits.MAX_STAGES, limits.MAX_STAGE_ITEMS)
     for shown in (

@@ -8,16 +8,19 @@ caller could not see otherwise, and its scores depend on no other item that they
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gateway.contract import Database, Embedder
 from plugins.workflows.model import Summary, TargetType, Viewer
 from plugins.workflows.search.embedding import EMBED_TIMEOUT_S
 from plugins.workflows.search.index_sync import IndexSync
+from plugins.workflows.search.standing import reordered
+from plugins.workflows.search.standing_cache import StandingCache
 from plugins.workflows.store.item_texts import clean
 from plugins.workflows.store.queries import Filters
+from plugins.workflows.store.ratings import Standing
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
@@ -65,12 +68,14 @@ class Found:
 
     Attributes:
         mode: None where nothing was asked for: then they are in the order of their names.
+        standings: how workflows stand, by their ids; no more than a minute old.
         note: what to know about the answer, or None.
     """
 
     hits: tuple[Hit, ...]
     mode: Mode | None
     note: str | None
+    standings: Mapping[str, Standing] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,7 @@ class Search:
         self._playbook = playbook
         self._embedder = embedder
         self._log = log
+        self._standings = StandingCache(database)
         self._kinds = {
             type: IndexSync(database, type, embedder)
             for type in (TargetType.WORKFLOW, TargetType.SKILL)
@@ -124,7 +130,8 @@ class Search:
             filters: what the workflows must be.
             limit: how many at most.
         """
-        return await self._found(query, _Request(TargetType.WORKFLOW, viewer, filters, limit))
+        found = await self._found(query, _Request(TargetType.WORKFLOW, viewer, filters, limit))
+        return replace(found, standings=await self._standings.current())
 
     async def skills(
         self, query: str | None, viewer: Viewer, filters: Filters, limit: int
@@ -186,11 +193,14 @@ class Search:
             return Query.of(text, None), True
 
     async def _ranked(self, index: Index, question: Query, request: _Request) -> list[Hit]:
-        """The best items that are shown, exactly: each is asked for before one that fits less."""
+        """The best items that are shown, exactly: each is asked for before one that fits less.
+
+        Among the best 200, ratings and use move what fits about equally.
+        """
         hits: list[Hit] = []
         filters = request.filters
         if filters.scope == "all" and not filters.tags:  # else few are left, and soon found
-            best = index.best(question, _MAX_CANDIDATES)
+            best = await self._weighed(index.best(question, _MAX_CANDIDATES), request)
             first = request.limit + _EXTRA_CANDIDATES
             for some in (best[:first], best[first:]):
                 hits += await self._shown(some, request)
@@ -199,7 +209,17 @@ class Search:
             if len(best) < _MAX_CANDIDATES:
                 return hits
         seen = await self._matching(request)
-        return await self._shown(index.among(question, seen)[: request.limit], request)
+        found = index.among(question, seen)
+        nearest = await self._weighed(found[:_MAX_CANDIDATES], request)
+        return await self._shown([*nearest, *found[_MAX_CANDIDATES:]][: request.limit], request)
+
+    async def _weighed(
+        self, found: Sequence[tuple[str, float]], request: _Request
+    ) -> Sequence[tuple[str, float]]:
+        """What fits best, with ratings and use counted in (``standing.py``)."""
+        if request.type is not TargetType.WORKFLOW or len(found) < 2:
+            return found
+        return reordered(found, await self._standings.current())
 
     async def _shown(self, some: Sequence[tuple[str, float]], request: _Request) -> list[Hit]:
         if not some:

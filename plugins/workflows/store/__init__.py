@@ -7,5 +7,6 @@ Written by ``workflows`` (with ``workflow_stages``), ``skills`` (with ``attachme
 ``mini_prompts``, within one ``change``, which ``transactions`` opens and ends: it leaves
 ``revisions``, and ``search_texts`` under a new number of ``sequence``.
 
-``folders``, ``folder_edits``, ``library``, ``runs`` and ``notes`` have transactions of their own.
+``folders``, ``folder_edits``, ``library``, ``links``, ``runs`` and ``notes`` have
+transactions of their own.
 """

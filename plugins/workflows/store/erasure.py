@@ -10,15 +10,27 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Select, Text, and_, delete, or_, select, type_coerce, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Table,
+    Text,
+    and_,
+    delete,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.toolkit.sql import exclusive, lock_number
 from plugins.workflows.model import FORMER, TargetType, Visibility
 from plugins.workflows.store import attachments, folders, mini_prompts
+from plugins.workflows.store.blanking import blank, ids_of, revisions_of
 from plugins.workflows.store.change import Change
 from plugins.workflows.store.keys import free_key
-from plugins.workflows.store.kinds import STAGE_TABLES, TABLES, TAG_TABLES, TEXT_TABLES
+from plugins.workflows.store.kinds import STAGE_TABLES, TABLES
 from plugins.workflows.store.revisions import FOLDER
 from plugins.workflows.store.tables import (
     folder_items,
@@ -27,7 +39,6 @@ from plugins.workflows.store.tables import (
     revision_files,
     revisions,
     runs,
-    skill_attachments,
     stages,
     workflows,
 )
@@ -35,17 +46,6 @@ from plugins.workflows.store.tables import folders as folder_rows
 
 _WORKFLOW, _SKILL, _PROMPT = TargetType.WORKFLOW, TargetType.SKILL, TargetType.MINI_PROMPT
 _ORDER = (_WORKFLOW, _SKILL, _PROMPT)
-_BLANK_ITEM: dict[str, Any] = {
-    "owner": FORMER,
-    "author": None,
-    "name": "",
-    "description": None,
-    "visibility": Visibility.PRIVATE,
-    "content": "",
-    "complexity": None,
-    "extra": {},
-}
-"""The columns of an erased item."""
 _BLANK_STEP: dict[str, Any] = {
     "name": "",
     "description": None,
@@ -163,13 +163,9 @@ async def _names(connection: AsyncConnection, person: str) -> list[str]:
         mine = table.c.owner == person
         found |= set(await connection.scalars(select(table.c.author).where(mine).distinct()))
         if type is not _WORKFLOW:  # of these nobody but the owner ever writes a version
-            of = _revisions_of(type, select(table.c.id).where(mine))
+            of = revisions_of(type, select(table.c.id).where(mine))
             found |= set(await connection.scalars(select(revisions.c.by).where(of).distinct()))
     return sorted(each for each in found if each is not None)
-
-
-def _revisions_of(type: TargetType | str, ids: Select[Any]) -> Any:
-    return and_(revisions.c.type == type, revisions.c.target.in_(ids))
 
 
 async def _anonymize(
@@ -192,26 +188,16 @@ async def _anonymize(
 async def _blank_rows(change: Change) -> None:
     """Empty every row that is still the person's: those deleted now, and those long before."""
     connection, person = change.connection, change.writer.person
-    mine = {type: select(t.c.id).where(t.c.owner == person) for type, t in TABLES.items()}
-    erased = {each for ids in mine.values() for each in await connection.scalars(ids)}
+
+    def theirs(_: TargetType, table: Table) -> ColumnElement[bool]:
+        mine: ColumnElement[bool] = table.c.owner == person
+        return mine
+
+    erased: set[str] = set()
+    for ids in ids_of(theirs).values():
+        erased |= set(await connection.scalars(ids))
     await _scrub_plans(connection, person, erased)
-    await connection.execute(delete(plans).where(plans.c.workflow.in_(mine[_WORKFLOW])))
-    await connection.execute(delete(stages).where(stages.c.workflow.in_(mine[_WORKFLOW])))
-    files = skill_attachments.c.skill.in_(mine[_SKILL])
-    gone = delete(skill_attachments).where(files).returning(skill_attachments.c.digest)
-    change.dropped |= set(await connection.scalars(gone))
-    older = delete(revision_files).where(revision_files.c.skill.in_(mine[_SKILL]))
-    change.dropped |= set(await connection.scalars(older.returning(revision_files.c.digest)))
-    for type, (table, of) in TAG_TABLES.items():
-        await connection.execute(delete(table).where(of.in_(mine[type])))
-    for type, (table, of) in TEXT_TABLES.items():
-        nothing = update(table).where(of.in_(mine[type]))
-        await connection.execute(nothing.values(text="", model=None, vector=None))
-    for type, table in TABLES.items():
-        await connection.execute(delete(revisions).where(_revisions_of(type, mine[type])))
-        values = {name: value for name, value in _BLANK_ITEM.items() if name in table.c}
-        emptied = update(table).where(table.c.owner == person)
-        await connection.execute(emptied.values(**values, key=table.c.id))
+    await blank(change, theirs)
 
 
 async def _scrub_plans(connection: AsyncConnection, person: str, erased: Collection[str]) -> None:
@@ -239,7 +225,7 @@ async def _delete_folders(connection: AsyncConnection, person: str) -> None:
     await exclusive(connection, lock_number("playbook", folders.lock_key(person)))
     mine = folder_rows.c.owner == person
     ids = select(folder_rows.c.id).where(mine)
-    await connection.execute(delete(revisions).where(_revisions_of(FOLDER, ids)))
+    await connection.execute(delete(revisions).where(revisions_of(FOLDER, ids)))
     await connection.execute(update(folder_rows).where(mine).values(parent=None))
     await connection.execute(delete(folder_rows).where(mine))
     await connection.execute(delete(library).where(library.c.person == person))

@@ -27,6 +27,7 @@ from gateway.contract import Database
 from plugins.workflows.model import PORTAL, Folder, Summary, TargetType, Viewer
 from plugins.workflows.store import folders as folder_store
 from plugins.workflows.store.kinds import TABLES
+from plugins.workflows.store.own_folders import OwnFolders, own_folders
 from plugins.workflows.store.queries import (
     ITEM_COLUMNS,
     complexity_of,
@@ -119,6 +120,15 @@ class FolderLists:
             FolderEntry(_summary(row, tags.get(row.id, ())), row.position) for row in items
         )
         return FolderPage(folder, parent, found, placed, total)
+
+    async def own(
+        self,
+        person: str,
+        item: tuple[str, TargetType | None] | None = None,
+        moving: str | None = None,
+    ) -> OwnFolders:
+        """All folders of a person's, as ``own_folders.py`` has them."""
+        return await own_folders(self._database, person, item, moving)
 
     async def has(self, person: str, where: folder_store.Place) -> bool:
         """Whether a person has the folder already that an item is to go into by its name."""

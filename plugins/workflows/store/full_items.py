@@ -169,6 +169,8 @@ def _workflow(row: Row[Any], tags: tuple[str, ...], stages: Sequence[Stage]) -> 
         tags=tags,
         stages=tuple(stages),
         extra=row.extra,
+        origin=row.origin,
+        origin_version=row.origin_version,
     )
 
 

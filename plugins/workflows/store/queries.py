@@ -65,7 +65,7 @@ class Filters:
 ALL = Filters()
 _TAG_SEPARATOR = "\n"
 """Stands between tags, none of which holds it."""
-_REFERENCE = re.compile(rf"[A-Za-z0-9._-]{{1,{limits.MAX_KEY_CHARS}}}")
+REFERENCE = re.compile(rf"[A-Za-z0-9._-]{{1,{limits.MAX_KEY_CHARS}}}")
 
 
 @asynccontextmanager
@@ -92,7 +92,7 @@ async def find(
     Raises:
         ToolFailed: there is none; or it was named by its id, and is another's private one.
     """
-    if not _REFERENCE.fullmatch(ref):
+    if not REFERENCE.fullmatch(ref):
         raise errors.not_found(TYPE_NAMES[type])
     values = {"ref": ref} if viewer is None else {"ref": ref, "viewer": viewer}
     query = _find_query(type, viewer is None, whole)
@@ -141,7 +141,7 @@ async def summaries(
         viewer: who looks.
         filters: what they must be.
     """
-    values: dict[str, Any] = {"ids": [each for each in ids if _REFERENCE.fullmatch(each)]}
+    values: dict[str, Any] = {"ids": [each for each in ids if REFERENCE.fullmatch(each)]}
     if viewer is not None:
         values["viewer"] = viewer
     if filters.tags:
@@ -195,7 +195,7 @@ async def page(
         .limit(limit)
     )
     if after is not None:
-        if not _REFERENCE.fullmatch(after):
+        if not REFERENCE.fullmatch(after):
             return []
         last = select(table.c.name).where(table.c.id == after).scalar_subquery()
         query = query.where(tuple_(table.c.name, table.c.id) > tuple_(last, literal(after)))
@@ -244,7 +244,7 @@ def is_portals(type: TargetType) -> ColumnElement[bool]:
 
 def id_in(type: TargetType, ids: Iterable[str]) -> ColumnElement[bool]:
     """The condition that an item is one of some; what cannot be an id is none."""
-    usable = {each for each in ids if _REFERENCE.fullmatch(each)}
+    usable = {each for each in ids if REFERENCE.fullmatch(each)}
     return TABLES[type].c.id.in_(sorted(usable))
 
 

@@ -93,10 +93,12 @@ workflows = Table(
         Column("complexity", Text),
         Column("include_multi_agent_chat", Boolean, nullable=False),
         Column("extra", Json("playbook_workflows.extra"), nullable=False),
+        Column("origin", Text),
+        Column("origin_version", Integer),
     ),
     Index("ix_playbook_workflows_name", "name", "id"),
 )
-"""Workflows. A deleted one keeps its row, and gives up its key."""
+"""Workflows. A deleted one keeps its row, and gives up its key; ``origin`` is what a copy is of."""
 
 stages = Table(
     "playbook_stages",
@@ -285,6 +287,31 @@ runs = Table(
     Index("ix_playbook_runs_person", "person", "finished"),
 )
 """``step`` is the index of the last step that was handed out, or null before the first."""
+
+ratings = Table(
+    "playbook_ratings",
+    metadata,
+    _of("workflow", "workflows", primary_key=True),
+    Column("person", Text, primary_key=True, index=True),
+    Column("stars", Integer, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+)
+"""What people think of workflows, from one star to five."""
+
+links = Table(
+    "playbook_links",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("digest", Text, nullable=False, unique=True, index=True),
+    _of("workflow", "workflows", index=True),
+    Column("person", Text, nullable=False, index=True),
+    Column("tier", Text, nullable=False),
+    Column("made", UtcDateTime, nullable=False),
+    Column("expires", UtcDateTime, nullable=False),
+    Column("ended", UtcDateTime),
+)
+"""Links that their owners have made to workflows. Of the secret in a link there is only the digest;
+``ended`` is when its maker ended it, before it expired."""
 
 counters = Table(
     "playbook_counters",

@@ -31,6 +31,8 @@ _COLUMNS = (
     "extra",
     "key",
 )
+_ORIGIN = ("origin", "origin_version")
+"""Columns that are written once."""
 FIELDS = tuple(each.name for each in fields(WorkflowDraft))
 
 
@@ -61,7 +63,7 @@ async def add(change: Change, draft: WorkflowDraft, *, by_key: bool = False) -> 
     person = change.writer.person
     key = await free_key(change.connection, _KIND, person, draft.key, draft.name)
     id = new_item_id(_KIND, person, key)
-    row = {name: getattr(draft, name) for name in _COLUMNS} | {"id": id, "key": key}
+    row = {name: getattr(draft, name) for name in (*_COLUMNS, *_ORIGIN)} | {"id": id, "key": key}
     await change.add(_KIND, [row])
     await write_tags(change, _KIND, id, draft.tags)
     home = OwningWorkflow(key, draft.visibility, by_key=by_key)

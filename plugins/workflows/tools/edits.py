@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from mcp_types import ToolAnnotations
@@ -33,6 +34,7 @@ def tools(
     lists: FolderLists,
     exchange: Callable[[], Exchange],
     notifications: Notifications,
+    keep_deleted: timedelta,
 ) -> list[Tool]:
     """The tools, workflows first.
 
@@ -41,8 +43,9 @@ def tools(
         lists: reads the folders that new items go into.
         exchange: gives the call that is running, which knows who may publish.
         notifications: tells clients what changed.
+        keep_deleted: how long a deleted workflow can be restored.
     """
-    edits = Edits(playbook, lists, exchange, notifications)
+    edits = Edits(playbook, lists, exchange, notifications, keep_deleted)
     return [*_workflow_tools(edits), *_skill_tools(edits), _publish_tool(edits)]
 
 
@@ -61,7 +64,8 @@ def _workflow_tools(edits: Edits) -> list[Tool]:
         _tool(
             "edit_workflow",
             "Edit a workflow",
-            "Change a workflow of your own, or delete it (`is_active` false). Read it with "
+            "Change a workflow of your own, or delete it (`is_active` false): it stays in your bin "
+            "until the time that the answer says, for `restore_workflow`. Read it with "
             "`get_workflow` first: `version` must be the one that you read, and its answer can be "
             "given back, changed. What you leave out stays as it is, whole stages too: "
             "`remove_stages` removes them. `restore_version` undoes an edit.",
@@ -140,6 +144,7 @@ class Edits:
     lists: FolderLists
     exchange: Callable[[], Exchange]
     notifications: Notifications
+    keep_deleted: timedelta
 
     async def add_workflow(self, args: AddWorkflow, caller: Caller) -> Wire:
         """Write a new workflow."""
@@ -156,9 +161,10 @@ class Edits:
         who = self._writer(caller)
         before = await self.playbook.workflow(args.workflow_id, who.person)
         if args.is_active is False:
-            await self.playbook.delete_workflow(who, before.id, args.version)
+            gone = await self.playbook.delete_workflow(who, before.id, args.version)
             self.notifications.workflow_changed(before)
-            return Written.of(before, "deleted").wire()
+            until = gone + self.keep_deleted
+            return Written.of(before, "deleted", restorable_until=until).wire()
         after = await self.playbook.edit_workflow(
             who, before.id, args.version, args.changes(before), args.remove_stages
         )

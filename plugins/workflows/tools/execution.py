@@ -8,13 +8,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gateway.contract import Caller, Tool
-from plugins.workflows import errors
-from plugins.workflows.model import AutoPrompt, Run, Stage, Viewer
+from gateway.contract import Caller, Tool, ToolFailed
+from plugins.workflows import errors, limits
+from plugins.workflows.history import History
+from plugins.workflows.model import AutoPrompt, Run, Stage, TargetType, Viewer, Workflow
 from plugins.workflows.plans.plan import Plan, PlanItem, visible_to
 from plugins.workflows.plans.plans import Plans, RunPlan, WorkflowPlan
 from plugins.workflows.playbook import Playbook
+from plugins.workflows.previews import difference
+from plugins.workflows.store.ratings import Ratings
 from plugins.workflows.store.runs import Runs, no_such_step
+from plugins.workflows.store.version_contents import workflow_content
 from plugins.workflows.tools.arguments.fields import Name
 from plugins.workflows.tools.base import ADDS, Wire, open_tool
 from plugins.workflows.tools.callers import signed_in
@@ -22,8 +26,10 @@ from plugins.workflows.tools.results.base import shared_fields
 from plugins.workflows.tools.results.execution import (
     AttachmentContent,
     AttachmentInfo,
+    ChangesInfo,
     ExecutionPlan,
     NextStep,
+    OriginInfo,
     SelectedWorkflow,
     SkillCard,
     StageDetails,
@@ -33,6 +39,7 @@ from plugins.workflows.tools.results.execution import (
     WorkflowDetails,
     WorkflowHead,
 )
+from plugins.workflows.tools.results.ratings import StandingInfo
 from plugins.workflows.tools.results.runs import RunInfo
 
 MAX_OPEN_RUNS_SHOWN = 10
@@ -47,9 +54,11 @@ SkillId = Annotated[Name, Field(description="The skill card's id or key; not its
 StepIndex = Annotated[int | None, Field(ge=0, description="The step's number in the plan, from 0.")]
 
 
-def tools(playbook: Playbook, plans: Plans, runs: Runs) -> list[Tool]:
+def tools(
+    playbook: Playbook, plans: Plans, runs: Runs, ratings: Ratings, history: History
+) -> list[Tool]:
     """The tools, in the order in which an agent needs them."""
-    execution = Execution(playbook, plans, runs)
+    execution = Execution(playbook, plans, runs, ratings, history)
     return [*_execution_tools(execution), *_read_tools(execution)]
 
 
@@ -99,7 +108,14 @@ def _execution_tools(execution: Execution) -> list[Tool]:
 
 def _read_tools(execution: Execution) -> list[Tool]:
     async def get_workflow(
-        workflow_id: WorkflowId, include_content: bool = False, *, caller: Caller
+        workflow_id: WorkflowId,
+        include_content: bool = False,
+        changed_since: Annotated[
+            int | None,
+            Field(ge=1, le=limits.MAX_VERSION, description="A version of your own workflow."),
+        ] = None,
+        *,
+        caller: Caller,
     ) -> Wire:
         """Get everything that a workflow holds: its version, stages, their settings, and the
         mini-prompts and skill cards in them with their ids, which `edit_workflow` needs. To follow
@@ -107,8 +123,11 @@ def _read_tools(execution: Execution) -> list[Tool]:
 
         Args:
             include_content: Whether the texts of mini-prompts and skill cards come too.
+            changed_since: One of its older versions, to see in `changes` what is new since then.
         """
-        return (await execution.workflow(workflow_id, include_content, caller.person)).wire()
+        who = caller.person
+        found = await execution.workflow(workflow_id, include_content, who, changed_since)
+        return found.wire()
 
     async def get_selected_skill(skill_id: SkillId, *, caller: Caller) -> Wire:
         """Get a skill card of the playbook, with its whole content and the names of its files.
@@ -148,6 +167,8 @@ class Execution:
     playbook: Playbook
     plans: Plans
     runs: Runs
+    ratings: Ratings
+    history: History
 
     async def select(self, workflow_id: str, start_run: bool, who: Viewer) -> SelectedWorkflow:
         """A workflow with its plan and the caller's runs of it; starts one if asked."""
@@ -194,11 +215,14 @@ class Execution:
             raise errors.bad_input("Give step_index, which starts at 0, or run_id.")
         known = await self.plans.of_workflow(asked.workflow_id, caller.person)
         plan = visible_to(known.plan, caller.person)
-        return _step(plan, _step_at(plan, asked.index))
+        return step_answer(plan, _step_at(plan, asked.index))
 
     async def _step_of_run(self, asked: StepRequest, run_id: str, person: str) -> NextStep:
         run = await self.runs.get(person, run_id)
-        known = await self.plans.of_workflow(asked.workflow_id or run.workflow, person)
+        if asked.workflow_id in (None, run.workflow):
+            known = await self.plans.of_run_workflow(run)
+        else:
+            known = await self.plans.of_workflow(asked.workflow_id, person)
         if known.workflow.id != run.workflow:
             raise errors.bad_input(
                 f"The run {run.id} is of another workflow, {run.workflow}. Leave workflow_id out "
@@ -210,7 +234,7 @@ class Execution:
         else:
             item = _step_at(followed.plan, asked.index, in_run=True)
             await self.runs.advance(person, run.id, item.place, followed.total)
-        return _step(followed.plan, item, run, known.workflow.version)
+        return step_answer(followed.plan, item, run, known.workflow.version)
 
     async def _following(self, run: Run, followed: RunPlan) -> PlanItem:
         """The step after the last one that was handed out, and that may be seen."""
@@ -224,15 +248,36 @@ class Execution:
                 return places[place]
 
     async def workflow(
-        self, workflow_id: str, include_content: bool, who: Viewer
+        self, workflow_id: str, include_content: bool, who: Viewer, since: int | None = None
     ) -> WorkflowDetails:
         """Everything in a workflow that someone may see."""
         workflow = await self.playbook.workflow(workflow_id, who)
+        seen = {}
+        if workflow.origin is not None:
+            seen = await self.playbook.summaries(TargetType.WORKFLOW, [workflow.origin], who)
+        standings = await self.ratings.standings([workflow.id])
         return WorkflowDetails(
             **WorkflowHead.fields_of(workflow, who),
-            stages=[_details(stage, who, include_content) for stage in workflow.stages],
+            copied_from=OriginInfo.of(workflow, seen, who),
+            standing=StandingInfo.of(standings.get(workflow.id)),
+            my_rating=None if who is None else await self.ratings.of(who, workflow.id),
+            stages=[stage_details(stage, who, include_content) for stage in workflow.stages],
             extra=dict(workflow.extra) or None,
+            changes=await self._changes(workflow, since, who),
         )
+
+    async def _changes(
+        self, workflow: Workflow, since: int | None, who: Viewer
+    ) -> ChangesInfo | None:
+        """What is new in somebody's own workflow since a version, as far as that is kept."""
+        if since is None or who is None or workflow.owner != who or since >= workflow.version:
+            return None
+        try:
+            before = await self.history.content(TargetType.WORKFLOW, workflow.id, since, who)
+        except ToolFailed:
+            return None
+        diff = difference(before, workflow_content(workflow))
+        return ChangesInfo(since=since, diff=diff) if diff else None
 
     async def skill(self, skill_id: str, who: Viewer) -> SkillCard:
         """A whole card."""
@@ -263,7 +308,15 @@ def _step_at(plan: Plan, index: int, *, in_run: bool = False) -> PlanItem:
     raise no_such_step(index, len(plan.items), in_run=in_run)
 
 
-def _step(plan: Plan, item: PlanItem, run: Run | None = None, current: int = 0) -> NextStep:
+def step_answer(plan: Plan, item: PlanItem, run: Run | None = None, current: int = 0) -> NextStep:
+    """A step with its content.
+
+    Args:
+        plan: the steps that its reader may see.
+        item: which of them.
+        run: the run that it is of, if any.
+        current: the version that the run's workflow has by now.
+    """
     total = len(plan.items)
     has_next = item.index + 1 < total
     note = None
@@ -286,7 +339,7 @@ def _step(plan: Plan, item: PlanItem, run: Run | None = None, current: int = 0) 
     )
 
 
-def _details(stage: Stage, who: Viewer, include_content: bool) -> StageDetails:
+def stage_details(stage: Stage, who: Viewer, include_content: bool) -> StageDetails:
     """A stage as someone sees it; nothing in it tells of an item that they do not see."""
     ids = {each.item.id for each in stage.items}
     order = stage.item_order

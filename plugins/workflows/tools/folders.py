@@ -12,11 +12,20 @@ from gateway.contract import Caller, Exchange, Tier, Tool
 from plugins.workflows.store.folder_edits import FolderEdits
 from plugins.workflows.store.folder_lists import FolderLists
 from plugins.workflows.tools.arguments.fields import Name
-from plugins.workflows.tools.arguments.folders import CreateFolder, EditFolder
-from plugins.workflows.tools.base import ADDS, EDITS, MAX_PAGE_SIZE, Wire, clamp, open_tool
-from plugins.workflows.tools.callers import writer
+from plugins.workflows.tools.arguments.folders import CreateFolder, EditFolder, Type
+from plugins.workflows.tools.base import (
+    ADDS,
+    EDITS,
+    MAX_PAGE_SIZE,
+    READS,
+    Wire,
+    clamp,
+    open_tool,
+    personal_tool,
+)
+from plugins.workflows.tools.callers import signed_in, writer
 from plugins.workflows.tools.results.edits import Done
-from plugins.workflows.tools.results.folders import FolderContents, FolderWritten
+from plugins.workflows.tools.results.folders import FolderContents, FolderTree, FolderWritten
 
 _MAX_PAGE = 1_000_000
 """The last page; what is beyond is as empty."""
@@ -30,7 +39,7 @@ def tools(lists: FolderLists, edits: FolderEdits, exchange: Callable[[], Exchang
         edits: writes them.
         exchange: gives the call that is running, which knows who may publish.
     """
-    return [_read_tool(lists), *_write_tools(FolderTools(edits, exchange))]
+    return [_read_tool(lists), _list_tool(lists), *_write_tools(FolderTools(edits, exchange))]
 
 
 def _read_tool(lists: FolderLists) -> Tool:
@@ -64,6 +73,29 @@ def _read_tool(lists: FolderLists) -> Tool:
         return FolderContents.of(found, looks, page, limit).wire()
 
     return open_tool(get_by_folder, "Look into a folder", FolderContents)
+
+
+def _list_tool(lists: FolderLists) -> Tool:
+    async def list_folders(
+        id: Annotated[
+            Name | None,
+            Field(description="The id or key of an item: each folder says whether it holds it."),
+        ] = None,
+        type: Type = None,
+        moving: Annotated[
+            Name | None,
+            Field(description="A folder of yours: each says whether that may go into it."),
+        ] = None,
+        *,
+        caller: Caller,
+    ) -> Wire:
+        """List all your folders, with the folders around each and its version, to choose one for an
+        item or for another folder. `edit_folder` then puts things in, takes them out, and moves."""
+        item = None if id is None else (id, type)
+        found = await lists.own(signed_in(caller), item, moving)
+        return FolderTree.of(found).wire()
+
+    return personal_tool(list_folders, "List your folders", FolderTree, READS)
 
 
 def _write_tools(writes: FolderTools) -> list[Tool]:

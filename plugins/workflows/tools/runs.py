@@ -7,9 +7,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from gateway.contract import Caller, Tool, ToolFailed
-from plugins.workflows import limits
+from plugins.workflows import errors, limits
 from plugins.workflows.model import Outcome, Run
-from plugins.workflows.plans.plan import Plan
 from plugins.workflows.plans.plans import Plans
 from plugins.workflows.store.runs import Runs, State
 from plugins.workflows.tools.arguments.fields import Name
@@ -45,7 +44,7 @@ def _list_tool(plans: Plans, runs: Runs) -> Tool:
         if workflow_id is not None:
             workflow_id = await _id(plans, runs, workflow_id, person)
         found = await runs.listed(person, workflow_id, state, most + 1)
-        told = [RunInfo.of(run, await visible_plan(plans, run)) for run in found[:most]]
+        told = [await run_info(plans, run) for run in found[:most]]
         return RunList(runs=told, has_more=len(found) > most).wire()
 
     return personal_tool(list_runs, "List your runs", RunList, READS)
@@ -67,7 +66,7 @@ def _finish_tool(plans: Plans, runs: Runs) -> Tool:
         """Finish a run of yours, whichever step it is at. It stays in `list_runs` with its outcome
         for some time. To finish it again with the same outcome changes nothing."""
         run = await runs.finish(signed_in(caller), run_id, outcome, note)
-        return RunInfo.of(run, await visible_plan(plans, run)).wire()
+        return (await run_info(plans, run)).wire()
 
     return personal_tool(finish_run, "Finish a run", RunInfo, SETS)
 
@@ -79,15 +78,16 @@ async def _id(plans: Plans, runs: Runs, ref: str, person: str) -> str:
     return (await plans.of_workflow(ref, person)).workflow.id
 
 
-async def visible_plan(plans: Plans, run: Run) -> Plan | None:
-    """The steps of a run that its person may see now.
+async def run_info(plans: Plans, run: Run) -> RunInfo:
+    """What its person is told of a run.
 
-    Returns:
-        None where the workflow was deleted, or its owner took it back: the run is still theirs,
-        and tells nothing of it.
+    Where its workflow was deleted, or its owner took it back, the run is still theirs, and tells
+    nothing of it but that.
     """
     try:
-        known = await plans.of_workflow(run.workflow, run.person)
-        return (await plans.of_run(run, known)).plan
-    except ToolFailed:
-        return None
+        known = await plans.of_run_workflow(run)
+        return RunInfo.of(run, (await plans.of_run(run, known)).plan)
+    except errors.Damaged:  # whose reason is the admin's
+        return RunInfo.of(run, None)
+    except ToolFailed as hidden:
+        return RunInfo.of(run, None, hidden.message)

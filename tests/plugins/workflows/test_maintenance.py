@@ -42,7 +42,8 @@ async def test_clients_are_told_of_what_another_process_wrote_and_of_nothing_els
         changed=told.put_nowait,
         log=structlog.get_logger(),
     )
-    async with Maintenance(host, nothing, nothing, Notifications(host), nothing).running():
+    kept = Maintenance(host, nothing, nothing, Notifications(host), nothing, nothing, nothing)
+    async with kept.running():
         await asyncio.sleep(4 * OFTEN)
         assert told.empty()
         await playbook.add_workflow(alice, workflow())

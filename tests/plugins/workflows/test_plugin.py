@@ -39,9 +39,16 @@ READING = {
     "get_by_folder",
     "get_versions",
     "list_runs",
+    "get_run",
+    "list_bin",
+    "list_folders",
+    "preview_edit",
+    "preview_workflow",
+    "list_workflow_links",
+    "open_workflow_link",
 }
 """Of the tools, those that write nothing whatever their arguments are."""
-DELETING = {"edit_workflow", "edit_skill", "edit_folder", "restore_version"}
+DELETING = {"edit_workflow", "edit_skill", "edit_folder", "restore_version", "erase_workflow"}
 
 
 def test_the_declaration_does_nothing_yet() -> None:
@@ -95,11 +102,23 @@ async def test_as_suggested_reading_is_open_writing_public_and_publishing_for_me
             "get_versions",
             "restore_version",
             "list_runs",
+            "get_run",
             "finish_run",
             "add_to_library",
             "remove_from_library",
+            "duplicate_workflow",
+            "rate_workflow",
+            "list_bin",
+            "list_folders",
+            "preview_edit",
+            "preview_workflow",
+            "restore_workflow",
+            "erase_workflow",
+            "list_workflow_links",
+            "end_workflow_link",
         }
-        assert set(await portal.tools("members")) - signed_in == {"publish"}
+        told = set(await portal.tools("members")) - signed_in
+        assert told == {"publish", "create_workflow_link"}
 
 
 async def test_the_shipped_tiers_say_the_same_as_what_is_suggested() -> None:

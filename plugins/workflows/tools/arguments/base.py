@@ -70,7 +70,19 @@ class RoundTripInput(Input):
     model_config = ConfigDict(json_schema_extra=lambda schema: schema.pop("additionalProperties"))
 
     answered: ClassVar[frozenset[str]] = frozenset(
-        {"key", "author", "mine", "updated_at", "visibility", "version", "attachments"}
+        {
+            "key",
+            "author",
+            "mine",
+            "updated_at",
+            "visibility",
+            "version",
+            "attachments",
+            "copied_from",
+            "standing",
+            "my_rating",
+            "changes",
+        }
     )
     """Fields of answers, as far as this input has none of that name."""
 

@@ -102,7 +102,7 @@ class EditFolder(Input):
     description: Description | None = Field(None, description='Its new description; "" for none.')
     visibility: AnyCaseVisibility | None = Field(None, description=FOLDER_VISIBILITY_DESCRIPTION)
     parent: _NameOrNone | None = Field(
-        None, description='The id or key of your folder to move it into; "" for none.'
+        None, description='The id or key of your folder to move it into; "" or "/" for none.'
     )
     position: Position = None
     is_active: IsActive = None
@@ -115,7 +115,7 @@ class EditFolder(Input):
 
     def changes(self) -> FolderChanges:
         """What is to be done."""
-        made: dict[str, Any] = {"description": none_if_empty, "parent": none_if_empty}
+        made: dict[str, Any] = {"description": none_if_empty, "parent": _none_at_the_top}
         return FolderChanges(
             fields=given_fields(self, made, ("name", "visibility", "position")),
             add=[
@@ -123,3 +123,8 @@ class EditFolder(Input):
             ],
             remove=[Removal(ref=each.id, type=each.type) for each in self.remove or ()],
         )
+
+
+def _none_at_the_top(value: str) -> str | None:
+    """None for the top: "/" is what a form says, which sends nothing that is empty."""
+    return None if value in ("", "/") else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from plugins.workflows.model import Skill, Stage, TargetType, Visibility, Workfl
 from plugins.workflows.plans.plan import can_see
 from plugins.workflows.tools.results.base import shared_fields
 
-Done = Literal["added", "updated", "unchanged", "deleted"]
+Done = Literal["added", "updated", "unchanged", "deleted", "restored"]
 
 
 class FolderRef(ToolResult):
@@ -74,6 +75,10 @@ class Written(ToolResult):
         default_factory=list, description="What was taken and may not be what you meant."
     )
 
+    restorable_until: datetime | None = Field(
+        None, description="Of a deleted workflow: it is in your bin until then, at least."
+    )
+
     @classmethod
     def of(
         cls,
@@ -82,6 +87,7 @@ class Written(ToolResult):
         *,
         folder: FolderRef | None = None,
         warnings: Sequence[str] = (),
+        restorable_until: datetime | None = None,
     ) -> Written:
         """The answer to a tool that wrote something.
 
@@ -90,6 +96,7 @@ class Written(ToolResult):
             done: what became of it.
             folder: where it was put.
             warnings: what its writer should look at.
+            restorable_until: how long a deleted one is kept.
         """
         stages = item.stages if isinstance(item, Workflow) else ()
         return cls(
@@ -99,5 +106,6 @@ class Written(ToolResult):
                 "folder": folder,
                 "stages": [StageRef.of(each, item.owner) for each in stages],
                 "warnings": list(warnings),
+                "restorable_until": restorable_until,
             }
         )

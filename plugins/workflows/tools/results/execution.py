@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -14,11 +14,14 @@ from plugins.workflows.model import (
     Complexity,
     Skill,
     StageItem,
+    Summary,
     TargetType,
     Viewer,
+    Workflow,
 )
 from plugins.workflows.plans.plan import Plan, PlanItem, StepType
 from plugins.workflows.tools.results.base import ItemInfo, shared_fields
+from plugins.workflows.tools.results.ratings import StandingInfo
 from plugins.workflows.tools.results.runs import RunInfo
 
 
@@ -176,10 +179,51 @@ class StageDetails(StageInfo):
     )
 
 
+class OriginInfo(ToolResult):
+    """The workflow that another one was copied from."""
+
+    id: str
+    version: int
+    name: str | None = Field(description="null where it is not shown to the caller, or is gone.")
+
+    @classmethod
+    def of(cls, copy: Workflow, seen: Mapping[str, Summary], viewer: Viewer) -> OriginInfo | None:
+        """What a viewer is told of it: its copier where it was from, others what they see.
+
+        Args:
+            copy: the copy.
+            seen: the origin, by its id, where the viewer sees it.
+            viewer: who looks.
+        """
+        if copy.origin is None or copy.origin_version is None:
+            return None
+        found = seen.get(copy.origin)
+        if found is None and (viewer is None or copy.owner != viewer):
+            return None
+        return cls(id=copy.origin, version=copy.origin_version, name=found and found.name)
+
+
+class ChangesInfo(ToolResult):
+    """What is new in a workflow since one of its versions."""
+
+    since: int = Field(description="The version; restore_version brings it back.")
+    diff: str = Field(description="What changed in its words, line by line.")
+
+
 class WorkflowDetails(WorkflowHead):
     """A workflow with everything in it, as an edit needs it."""
 
     stages: list[StageDetails]
+    copied_from: OriginInfo | None = Field(
+        None, description="The workflow that this one is a copy of, if it is one."
+    )
+    standing: StandingInfo | None = Field(
+        None, description="What others think of it; null where nobody has rated or walked it."
+    )
+    my_rating: int | None = Field(None, description="What you said with rate_workflow, or null.")
+    changes: ChangesInfo | None = Field(
+        None, description="What is new since the version that was asked for, for its owner alone."
+    )
     extra: dict[str, Any] | None = Field(
         description="What else its author said of this workflow, or null."
     )

@@ -9,8 +9,9 @@ from pydantic import Field
 from gateway.contract import ToolResult
 from plugins.workflows.model import Folder, Viewer, Visibility
 from plugins.workflows.store.folder_lists import FolderEntry, FolderPage
+from plugins.workflows.store.own_folders import OwnFolders
 from plugins.workflows.tools.results.base import SummaryInfo, shared_fields
-from plugins.workflows.tools.results.edits import Done
+from plugins.workflows.tools.results.edits import Done, ItemRef
 
 
 class FolderInfo(ToolResult):
@@ -88,6 +89,42 @@ class FolderContents(ToolResult):
             pagination=Pagination(
                 page=page, limit=limit, total=found.total, has_more=page * limit < found.total
             ),
+        )
+
+
+class FolderChoice(Around):
+    """A folder of the caller's, to choose from."""
+
+    path: list[str] = Field(description="The names of the folders around it, and its own.")
+    version: int
+    visibility: Visibility
+    holds: bool = Field(description="Whether the item that was named is in it.")
+    fits: bool = Field(description="Whether the folder that was named may go into it.")
+
+
+class FolderTree(ToolResult):
+    """All folders of the caller's."""
+
+    folders: list[FolderChoice] = Field(description="By their paths.")
+    item: ItemRef | None = Field(description="The item that was named.")
+    moving: FolderInfo | None = Field(description="The folder that was named.")
+
+    @classmethod
+    def of(cls, found: OwnFolders) -> FolderTree:
+        """What their owner is shown."""
+        moving = found.moving
+        return cls(
+            folders=[
+                FolderChoice(
+                    **shared_fields(FolderChoice, each.folder),
+                    path=list(each.path),
+                    holds=each.holds,
+                    fits=each.fits,
+                )
+                for each in found.folders
+            ],
+            item=found.item and ItemRef(**shared_fields(ItemRef, found.item)),
+            moving=moving and FolderInfo(**FolderInfo.fields_of(moving, moving.owner)),
         )
 
 

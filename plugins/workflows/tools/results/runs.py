@@ -32,15 +32,19 @@ class RunInfo(ToolResult):
     finished_at: datetime | None = Field(description="null while the run is open.")
     outcome: Outcome | None
     note: str | None = Field(description="What was said when the run was finished.")
+    why_hidden: str | None = Field(
+        None, description="Where the workflow is not shown: why, and what can be done."
+    )
 
     @classmethod
-    def of(cls, run: Run, plan: Plan | None) -> RunInfo:
+    def of(cls, run: Run, plan: Plan | None, why_hidden: str | None = None) -> RunInfo:
         """What its person is told of a run.
 
         Args:
             run: it counts the steps of the whole plan.
             plan: those of them that its person may see, or None where they may not see the
                 workflow any more.
+            why_hidden: why they may not.
         """
         last = -1 if run.step is None else run.step
         passed = 0 if plan is None else sum(item.place <= last for item in plan.items)
@@ -59,6 +63,7 @@ class RunInfo(ToolResult):
             finished_at=run.finished,
             outcome=run.outcome,
             note=run.note,
+            why_hidden=why_hidden,
         )
 
 

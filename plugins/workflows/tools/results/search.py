@@ -10,6 +10,7 @@ from gateway.contract import ToolResult
 from plugins.workflows.model import Viewer
 from plugins.workflows.search.search import Found, Hit
 from plugins.workflows.tools.results.base import SummaryInfo
+from plugins.workflows.tools.results.ratings import StandingInfo
 
 
 class FoundItem(SummaryInfo):
@@ -31,6 +32,15 @@ class FoundItem(SummaryInfo):
         return [cls.found(hit, viewer) for hit in found.hits]
 
 
+class FoundWorkflow(FoundItem):
+    """A workflow that was found."""
+
+    standing: StandingInfo | None = Field(
+        description="What others think of it, as of a minute ago at most; null where nobody "
+        "has rated or walked it."
+    )
+
+
 class _SearchResult(ToolResult):
     mode: Literal["semantic", "text"] | None = Field(
         description="semantic: compared by meaning; text: by words alone; null where no task was "
@@ -42,12 +52,16 @@ class _SearchResult(ToolResult):
 class AvailableWorkflows(_SearchResult):
     """The workflows that fit, best first."""
 
-    workflows: list[FoundItem] = Field(description="select_workflow takes the id of one.")
+    workflows: list[FoundWorkflow] = Field(description="select_workflow takes the id of one.")
 
     @classmethod
     def of(cls, found: Found, viewer: Viewer) -> AvailableWorkflows:
         """The answer to a search, for a viewer."""
-        return cls(workflows=FoundItem.each(found, viewer), mode=found.mode, note=found.note)
+        shown = [
+            FoundWorkflow(**dict(each), standing=StandingInfo.of(found.standings.get(each.id)))
+            for each in FoundItem.each(found, viewer)
+        ]
+        return cls(workflows=shown, mode=found.mode, note=found.note)
 
 
 class AvailableSkills(_SearchResult):

@@ -23,6 +23,8 @@ from plugins.workflows.playbook import Playbook
 from plugins.workflows.store.folder_edits import Addition, FolderChanges, FolderEdits
 from plugins.workflows.store.folders import FolderDraft
 from plugins.workflows.store.library import Library
+from plugins.workflows.store.links import Links
+from plugins.workflows.store.ratings import Ratings
 from plugins.workflows.store.runs import Runs
 from plugins.workflows.store.tables import metadata
 from tests.examples import examples
@@ -78,7 +80,7 @@ def book(database: OwnedDatabase, playbook: Playbook, clock: Clock) -> Book:
         Plans(playbook, runs),
         FolderEdits(database, clock),
         Library(database, clock),
-        PersonalRecords(database, playbook, runs),
+        PersonalRecords(database, playbook, runs, Ratings(database, clock), Links(database, clock)),
     )
 
 

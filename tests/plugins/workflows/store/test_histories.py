@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from gateway.contract import ToolFailed
 from gateway.services.database.service import OwnedDatabase
+from plugins.workflows.bin import Bin
 from plugins.workflows.inputs import PromptDraft, Reference, StageItemDraft, Writer
 from plugins.workflows.model import PORTAL, TargetType, Viewer, Visibility, Workflow
 from plugins.workflows.playbook import Playbook
@@ -48,6 +50,8 @@ class Model:
 
     def __init__(self) -> None:
         self.things: dict[str, Thing] = {}
+        self.bin: list[Thing] = []
+        self.gone: dict[str, Thing] = {}
 
     def of(self, type: TargetType) -> list[Thing]:
         return [each for each in self.things.values() if each.type is type]
@@ -70,7 +74,17 @@ class Model:
             if each.owner == owner:
                 each.public = any(flow.public and flow.owner == owner for flow in using)
             if not using:
-                del self.things[each.id]
+                self.gone[each.id] = self.things.pop(each.id)
+
+    def restore(self, flow: Thing) -> None:
+        """Have a deleted workflow back, for its owner alone, with the prompts that are theirs."""
+        self.bin.remove(flow)
+        flow.public = False
+        self.things[flow.id] = flow
+        for id in flow.items:
+            if id in self.gone and self.gone[id].owner == flow.owner:
+                self.things[id] = self.gone.pop(id)
+        self.settle(flow.owner)
 
 
 class Choices:
@@ -93,8 +107,9 @@ class Choices:
 class History:
     """A playbook and its model, to which the same things happen."""
 
-    def __init__(self, playbook: Playbook) -> None:
+    def __init__(self, playbook: Playbook, kept: Bin) -> None:
         self.playbook, self.model, self.choose = playbook, Model(), Choices(())
+        self.kept = kept
         self.versions: dict[str, int] = {}
         self.seen: dict[tuple[str, int], Workflow] = {}
         self.count = 0
@@ -106,9 +121,12 @@ class History:
     async def step(self, numbers: Sequence[int]) -> None:
         self.choose = Choices(numbers)
         things = [*self.model.of(FLOW), *self.model.of(CARD)]
-        act = self.choose.one(("flow", "card", "edit", "show", "edit", "delete"))
+        acts = ("flow", "card", "edit", "show", "edit", "delete", "delete", "restore")
+        act = self.choose.one(acts)
         owner = self.choose.one(PEOPLE)
-        if act == "card":
+        if act == "restore":
+            await self.restore()
+        elif act == "card":
             await self.add_card(owner)
         elif act == "flow" or not things:
             await self.write_flow(owner, None)
@@ -212,7 +230,20 @@ class History:
             _, version = await self.playbook.workflow_version(thing.id, thing.owner)
             await self.playbook.delete_workflow(writer(thing.owner), thing.id, version)
         del self.model.things[thing.id]
+        if thing.type is FLOW:
+            self.model.bin.append(thing)
         self.model.settle(thing.owner)
+
+    async def restore(self) -> None:
+        """Have something back from a bin, if anything is there."""
+        if not self.model.bin:
+            return
+        thing = self.choose.one(self.model.bin)
+        for other in set(PEOPLE) - {thing.owner}:
+            with pytest.raises(ToolFailed, match="not found"):
+                await self.kept.restore(writer(other), thing.id)
+        await self.kept.restore(writer(thing.owner), thing.id)
+        self.model.restore(thing)
 
     async def check_sight(self) -> None:
         """Compare what everyone sees."""
@@ -222,6 +253,9 @@ class History:
                 assert set(await self.playbook.matching(type, viewer)) == wanted
             for flow in self.model.of(FLOW):
                 await self._check_flow(flow, viewer)
+            for flow in self.model.bin:
+                with pytest.raises(ToolFailed, match="not found"):
+                    await self.playbook.workflow(flow.id, viewer)
 
     async def check_versions(self) -> None:
         """One version is always the same, and versions only grow."""
@@ -268,7 +302,7 @@ async def test_everyone_sees_what_they_should_after_any_history(
     async with database.begin() as connection:
         for table in reversed(metadata.sorted_tables):
             await connection.execute(table.delete())
-    history = History(playbook)
+    history = History(playbook, Bin(database, playbook, timedelta(days=30)))
     for numbers in steps:
         await history.step(numbers)
         await history.check_versions()

@@ -54,14 +54,20 @@ async def test_a_workflow_that_is_taken_back_stops_others_runs(playbook: Playboo
         assert said == ("access_denied", "Access denied: workflow is private")
 
 
-async def test_a_deleted_workflow_is_gone_for_everyone(playbook: Playbook) -> None:
+async def test_a_deleted_workflow_is_gone_and_its_owner_is_told_where_it_is(
+    playbook: Playbook,
+) -> None:
     made = await playbook.workflow("ann")
     run = await playbook.run("ann", made)
     await playbook.get(
         "ann", "edit_workflow", workflow_id=made["id"], version=made["version"], is_active=False
     )
-    for asked in ({"run_id": run}, {"workflow_id": made["id"], "step_index": 0}):
-        said = await playbook.refused("ann", "get_next_step", **asked)
+    code, message = await playbook.refused("ann", "get_next_step", run_id=run)
+    assert code == "workflow_deleted"
+    assert "restore_workflow" in message
+    for person in ("ann", "bob"):
+        asked = {"workflow_id": made["id"], "step_index": 0}
+        said = await playbook.refused(person, "get_next_step", **asked)
         assert said == ("not_found", "Workflow not found")
 
 
