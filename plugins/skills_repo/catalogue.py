@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gateway.contract import Caller, Exchange, Tier
+from gateway.contract import Caller, Exchange, Tier, is_outage
 from gateway.repositories import Place, SourceFailed, checked_path, joined_path
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.fallback_lookup import FallbackLookup, LookupKind, LookupRequest
@@ -15,17 +15,20 @@ from plugins.skills_repo.index.build import SKILL_FILE
 from plugins.skills_repo.index.entries import Kind
 from plugins.skills_repo.index.library import Library
 from plugins.skills_repo.index.pages import candidates, tree
+from plugins.skills_repo.media_types import media_type
 from plugins.skills_repo.remote_heads import RemoteHeads
 from plugins.skills_repo.results import (
     AgentInfo,
     AgentText,
     DocText,
+    ListedFile,
     SkillFileContent,
     SkillInfo,
     SkillText,
     file_fields,
 )
-from plugins.skills_repo.visibility import Visibility
+from plugins.skills_repo.uses import UseLog, Uses
+from plugins.skills_repo.visibility import Visibility, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class Catalogue:
         exchange: the call that runs now, for the caller's own credential.
         heads: says which sources may hold more than their index.
         visible: says what of it each tier sees.
+        uses: counts what is read, or None.
 
     Attributes:
         library: what is served now.
@@ -96,7 +100,9 @@ class Catalogue:
         exchange: Callable[[], Exchange],
         heads: RemoteHeads,
         visible: Visibility,
+        uses: UseLog | None = None,
     ) -> None:
+        self._uses = uses
         self._reader = reader
         self.visible = visible
         self._exchange = exchange
@@ -178,7 +184,14 @@ class Catalogue:
             SourceFailed: no such skill, or it cannot be read.
         """
         at = await self._skill_file(checked_path(name, "name"), SKILL_FILE, request)
-        return SkillText(name=name, content=at.text, path=at.reading.file.path, **at.origin())
+        return SkillText(
+            name=name,
+            content=at.text,
+            path=at.reading.file.path,
+            files=self._listed(name, at, request.caller.tier),
+            uses=await self._uses_of(at),
+            **at.origin(),
+        )
 
     async def skill_file(self, skill: str, file: str, request: ReadRequest) -> SkillFileContent:
         """A file of a skill, as bytes and as text (REQ-SKILL-004); raises as :meth:`skill`."""
@@ -201,7 +214,8 @@ class Catalogue:
             at = await self.read(found.source, found.entry.path, request)
         else:
             at = await self._newer("agents", name, [f"{name}.md"], request)
-        return AgentText(name=name, content=at.text, path=at.reading.file.path, **at.origin())
+        uses, path = await self._uses_of(at), at.reading.file.path
+        return AgentText(name=name, content=at.text, path=path, uses=uses, **at.origin())
 
     async def doc(self, path: Sequence[str], request: ReadRequest) -> DocText:
         """A page, by the index.md convention (REQ-DOC-002, REQ-DOC-003); raises as :meth:`skill`.
@@ -233,7 +247,28 @@ class Catalogue:
             credential=self._exchange().credential,
             caller=request.caller,
         )
+        if self._uses is not None and _is_read_whole(source, path):
+            self._uses.count(rows_of(source, path)[0], request.caller)
         return LocatedFile(source, reading)
+
+    async def _uses_of(self, at: LocatedFile) -> Uses | None:
+        """How often a skill or a profile that was read is read."""
+        path = at.reading.file.path.removeprefix(f"{at.source.path}/" if at.source.path else "")
+        try:
+            return None if self._uses is None else await self._uses.of(rows_of(at.source, path)[0])
+        except Exception as error:
+            if is_outage(error):  # the text is worth more than its numbers
+                return None
+            raise
+
+    def _listed(self, name: str, at: LocatedFile, tier: Tier) -> list[ListedFile] | None:
+        """The files of a skill that was read, as its index has them; None where it has not."""
+        found = self.seen(tier).skill(name, tier, at.source.name)
+        if found is None:
+            return None
+        entries = (found.entry.skill_file, *found.entry.files)
+        files = ((each.path or SKILL_FILE, each.size) for each in entries)
+        return [ListedFile(path=path, size=size, kind=media_type(path)) for path, size in files]
 
     async def _skill_file(self, skill: str, file: str, request: ReadRequest) -> LocatedFile:
         tier = request.caller.tier
@@ -289,3 +324,9 @@ class Catalogue:
         return await self._fallback.find(
             library, wanted, lambda each, path: self.read(each, path, request)
         )
+
+
+def _is_read_whole(source: Source, path: str) -> bool:
+    """Whether a file is a skill's or a profile's own text, which is read to be followed."""
+    name = path.rpartition("/")[2]
+    return source.kind == "agents" or (source.kind == "skills" and name == SKILL_FILE)

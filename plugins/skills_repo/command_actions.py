@@ -21,7 +21,7 @@ from plugins.skills_repo.repositories import open_repositories
 
 async def index(args: IndexArgs, context: CommandContext) -> int:
     """Build the index of every source; 1 where one cannot be read, 2 where there is none."""
-    sources = _selected(context, args.source)
+    sources = selected(context, args.source)
     if not sources:
         return 2
     async with context.host() as host:
@@ -143,14 +143,15 @@ def _no_secret(reference: str) -> str:
 
 def _to_check(args: CheckArgs, context: CommandContext) -> Sequence[Source]:
     if args.directory is None:
-        return _selected(context, args.source)
+        return selected(context, args.source)
     if not args.directory.is_dir():
         context.echo(f"The directory {args.directory} is not there; name another.")
         return ()
     return (Source(name="directory", kind="skills", directory=args.directory),)
 
 
-def _selected(context: CommandContext, name: str | None) -> Sequence[Source]:
+def selected(context: CommandContext, name: str | None) -> Sequence[Source]:
+    """The configured sources, or the one of a name; none where there is none, which is said."""
     config: SkillsRepoConfig = context.config
     chosen = [each for each in config.sources if name in (None, each.name)]
     if not chosen:

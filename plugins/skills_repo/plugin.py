@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 from gateway.contract import Finding, Host, Offer, Plugin, hookimpl
-from plugins.skills_repo.commands import CHECK, INDEX
+from plugins.skills_repo.commands import CHECK, INDEX, INSTALL
 from plugins.skills_repo.config import SkillsRepoConfig
 
 
@@ -18,7 +18,7 @@ def porch_plugin() -> Plugin:
         summary="Skills, agent profiles and docs from Git repositories.",
         config=SkillsRepoConfig,
         open=open_skills_repo,
-        commands=(INDEX, CHECK),
+        commands=(INDEX, CHECK, INSTALL),
         command="skills",
         check=check_skills_repo,
         in_portal="runs jobs",

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from gateway.contract import BriefResult, ToolResult
+from plugins.skills_repo.uses import Uses
 
 _STALE = "(GitHub does not answer now: this is a copy that was kept.)"
 
@@ -88,18 +89,31 @@ class Text(ToolResult, BriefResult):
         return _with_stale_note(self.content, self.stale)
 
 
+class ListedFile(ToolResult):
+    """A file of a skill."""
+
+    path: str = Field(description="From the skill's folder; for get_skill_file.")
+    size: int = Field(description="In bytes.")
+    kind: str = Field(description="Its media type, by its name.")
+
+
 class SkillText(Text):
-    """A skill's SKILL.md (REQ-SKILL-002)."""
+    """A skill's SKILL.md (REQ-SKILL-002), its files, and how often it is read."""
 
     name: str
     path: str = Field(description="The file, from the repository's root.")
+    files: list[ListedFile] | None = Field(
+        None, description="All of its files, as they were indexed; null where they were not yet."
+    )
+    uses: Uses | None = Field(None, description="How often it is read.")
 
 
 class AgentText(Text):
-    """An agent profile (REQ-AGENT-002)."""
+    """An agent profile (REQ-AGENT-002), and how often it is read."""
 
     name: str
     path: str = Field(description="The file, from the repository's root.")
+    uses: Uses | None = Field(None, description="How often it is read.")
 
 
 class DocText(Text):

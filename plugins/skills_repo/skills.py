@@ -7,7 +7,6 @@ tools all the same, and named in health.
 from __future__ import annotations
 
 import hashlib
-import mimetypes
 import re
 from collections.abc import Iterator
 
@@ -16,6 +15,7 @@ from plugins.skills_repo.catalogue import Catalogue, ReadRequest
 from plugins.skills_repo.index.build import SKILL_FILE
 from plugins.skills_repo.index.entries import FileEntry, SkillEntry
 from plugins.skills_repo.index.library import Found, Library
+from plugins.skills_repo.media_types import media_type
 from plugins.skills_repo.visibility import rows_of
 
 MAX_NAME_CHARS = 64
@@ -24,7 +24,6 @@ MAX_FILES = 512
 MAX_BYTES = 16 * 1024 * 1024
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_TYPES = {".md": "text/markdown", ".mdx": "text/markdown"}
 
 
 def skills(catalogue: Catalogue) -> list[Skill]:
@@ -125,6 +124,4 @@ def _skill(catalogue: Catalogue, skill: Found[SkillEntry], path: str) -> Skill:
 
 def _file(entry: FileEntry) -> SkillFile:
     path = entry.path or SKILL_FILE
-    ending = path[path.rfind(".") :].lower() if "." in path else ""
-    guessed = _TYPES.get(ending) or mimetypes.guess_type(path, strict=False)[0]
-    return SkillFile(path, entry.sha256, entry.size, guessed or "application/octet-stream")
+    return SkillFile(path, entry.sha256, entry.size, media_type(path))

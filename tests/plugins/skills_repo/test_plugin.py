@@ -22,7 +22,7 @@ from tests.plugins.skills_repo.waiting import entries
 def test_the_declaration_does_nothing_yet() -> None:
     declared = plugin.porch_plugin()
     assert (declared.name, declared.command) == ("skills_repo", "skills")
-    assert [command.name for command in declared.commands] == ["index", "check"]
+    assert [command.name for command in declared.commands] == ["index", "check", "install"]
     assert declared.config is SkillsRepoConfig
 
 

@@ -116,7 +116,7 @@ both = pytest.mark.parametrize("era", ERAS)
 async def test_the_extension_is_declared_in_each_era_s_own_place(moods, shelf):
     wire = moods.Wire(shelf)
     declared = (await wire.modern("server/discover").reply())["result"]["capabilities"]
-    assert declared["extensions"] == {EXTENSION: {"directoryRead": True}}
+    assert declared["extensions"][EXTENSION] == {"directoryRead": True}
     assert "resources" in declared
     params = {"protocolVersion": moods.LEGACY, "capabilities": {}, "clientInfo": {}}
     params["clientInfo"] = {"name": "test", "version": "1"}
