@@ -21,6 +21,7 @@ from plugins.upstreams.credentials.registration import Registration
 from plugins.upstreams.health import health_of
 from plugins.upstreams.missing_items import absent
 from plugins.upstreams.offer import Declarations
+from plugins.upstreams.pending import pending_requests
 from plugins.upstreams.relay.apps import own_uri, shown_uri
 from plugins.upstreams.relay.parked import Parked
 from plugins.upstreams.reviews import routes
@@ -73,6 +74,7 @@ class Upstreams:
         return replace(
             self._offered(),
             routes=routes(self._servers, self._decide),
+            pending=pending_requests(self._servers, self._decide),
             health=lambda: health_of(self._servers),
             configure=self._configure,
             personal=personal_data(self._connections, self._personal, self._publish_connection),

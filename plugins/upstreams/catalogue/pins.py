@@ -53,11 +53,13 @@ class Quarantined:
         entry: its definition now.
         reason: why, in a sentence without its full stop.
         before: the definition that was accepted, or None where there was none.
+        turned_down: whether an admin has looked at it, and said no.
     """
 
     entry: Entry
     reason: str
     before: Entry | None = None
+    turned_down: bool = False
 
     @property
     def name(self) -> str:
@@ -129,8 +131,9 @@ def _doubt(
     if pin is not None and pin.digest == digest(entry):
         if pin.state == "accepted":
             return None
-        reason = "it was turned down" if pin.state == "rejected" else "nobody has accepted it yet"
-        return Quarantined(entry, reason)
+        if pin.state == "rejected":
+            return Quarantined(entry, "it was turned down", turned_down=True)
+        return Quarantined(entry, "nobody has accepted it yet")
     if pin is not None:
         before = pin.entry if pin.state == "accepted" else None
         return Quarantined(entry, "it has changed since it was looked at", before)
