@@ -22,12 +22,14 @@ from gateway.contract import Absent, Change, Host, Offer, Plugin, Vault
 from gateway.contract.people import NOBODY, People
 from gateway.observability.health import HealthBoard
 from gateway.observability.logs import get_logger
+from gateway.pipeline.client_models import ClientModels
 from gateway.pipeline.exchange import current_exchange
 from gateway.plugin_discovery import Found
 from gateway.plugin_lifecycle import Opening, absent
 from gateway.scrubbing.contents import ContentScrub
 from gateway.services import Services, Shares
 from gateway.services.secrets import resolve
+from gateway.work.agent_work import AgentWork
 
 OPEN_TIMEOUT_SECONDS = 20.0
 """Seconds after which a plugin counts as late, unless its first work is waited for."""
@@ -55,6 +57,7 @@ class PluginHost:
         offers: what the open plugins offer, by name; one that opens late comes in while it is read.
         opened_late: called where a plugin has opened after the portal has, for what was made of
             the offers there were.
+        work: takes in the work that plugins have for agents; None where nobody is to do any.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class PluginHost:
         self._board = board
         self._people = people
         self._isolate = isolate
+        self.work: AgentWork | None = None
         self.offers: dict[str, Offer] = {}
         self.opened_late: Callable[[], None] = lambda: None
         self._openings: list[Opening] = []
@@ -143,9 +147,11 @@ class PluginHost:
             plugin = self._isolate(plugin)
         host = self.host(name, changed, wait_ready=wait_ready)
         async with _guarded(plugin, config, host) as offer:
+            if self.work is not None:
+                offer = self.work.opened(name, offer)
             self._services.register_jobs(name, offer.jobs)
-            self._offer(name, offer)
             self._catalog.add(name, offer, section.alias)
+            self._offer(name, offer)
             if self._is_open:
                 await self._come_late(name, changed)
             self._board.opened(name, offer.health)
@@ -189,13 +195,18 @@ class PluginHost:
         scrubbing = self._portal.config.scrubbing
         scrub = ContentScrub(name, scrubbing.enabled, scrubbing.allow, scrubbing.as_is)
         rows = CatalogRows(self._catalog, name)
+        models = made.models
+        if self._portal.config.services.models.clients:
+            models = ClientModels(models, current_exchange, scrub)
         return replace(
             made,
+            models=models,
             people=self._people,
             local=self._portal.config.is_local,
             rows=rows,
             scrub=scrub,
             vault=Vault(self._services.signing_key, name),
+            work=made.work if self.work is None else self.work.for_plugin(name, scrub),
         )
 
     def _reoffer(self, name: str, offer: Offer, changed: Callable[[Change], None]) -> None:
@@ -213,7 +224,16 @@ class PluginHost:
         return [item for item in self._catalog.items() if item.plugin == name]
 
 
-LISTED = ("tools", "prompts", "prompt_families", "resources", "templates", "skills", "said")
+LISTED = (
+    "tools",
+    "prompts",
+    "prompt_families",
+    "resources",
+    "templates",
+    "skills",
+    "views",
+    "said",
+)
 """What of an offer may change while its plugin is open."""
 
 
@@ -263,6 +283,7 @@ def make_host(
         secret=lambda reference: resolve(reference, root).get_secret_value(),
         exchange=current_exchange,
         people=NOBODY,
+        models=shares.models,
         wait_ready=wait_ready,
     )
 

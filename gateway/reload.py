@@ -22,18 +22,20 @@ log = get_logger(__name__)
 
 @asynccontextmanager
 async def files_followed(running: OpenPortal) -> AsyncGenerator[None]:
-    """Follow both files for as long as the block lasts, and tell clients of what changes."""
+    """Follow the files for as long as the block lasts, and tell clients of what changes."""
 
     def apply(tiers: Tiers) -> None:
         running.catalog.apply(tiers.items)
         running.authentication.resolver.apply(tiers.access)
         running.authentication.followers.apply(tiers.access)
+        running.approvals.rules_changed()
         for kind in ("tools", "prompts", "resources"):
             running.changes.publish(Change("gateway", kind))
 
     portal_file, sections = PortalFile(running.portal), Sections(running)
     running.board.notices(lambda: map(str, portal_file.problems))
-    async with background(running.tiers.watch(apply), portal_file.watch(sections.take)):
+    watched = (running.tiers.watch(apply), running.budgets.file.watch(lambda _: None))
+    async with background(*watched, portal_file.watch(sections.take)):
         yield
 
 

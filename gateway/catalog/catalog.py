@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from auth import Caller, Tier
+from gateway.catalog.approval_rule import ApprovalRule
 from gateway.catalog.decisions import Decisions
 from gateway.catalog.item_factory import Made, made
 from gateway.catalog.items import OWN_TOOLS, Item, Kind
@@ -64,6 +65,7 @@ class Catalog:
         self._skills = SkillTree()
         self.views = Views()
         self._decisions = self._decide(rules)
+        self.approvals: Mapping[str, ApprovalRule] = {}
         self.row_kinds: dict[str, dict[str, RowKind]] = {}
         self.set_aside: list[Rejected] = []
         self.instructions: dict[str, str] = {}
@@ -139,6 +141,7 @@ class Catalog:
         """Put new tier rules in force, for every item at once."""
         self._rules = rules
         self._decisions = self._decide(rules)
+        self.approvals = self._decisions.approvals
         self.version += 1
 
     def _decide(self, rules: TierRules) -> Decisions:
@@ -291,15 +294,12 @@ class Catalog:
 
     def listed(self, kind: Kind, caller: Caller, only: str | None = None) -> list[Item]:
         """What this caller may use of a kind, in the order in which plugins offered it."""
-        return [
-            item
-            for item in self._items[kind].values()
-            if (only is None or item.plugin == only) and self._is_for(caller, item)
-        ]
+        of = self._items[kind].values()
+        return [each for each in of if only in (None, each.plugin) and self._is_for(caller, each)]
 
-    def view_of(self, tool: str) -> Item | None:
-        """The view that shows what the portal calls a tool, or None."""
-        return self.views.showing(self._items["tool"].get(tool))
+    def app_of(self, tool: str) -> Item | None:
+        """The App of what the portal calls a tool: its view's, or that of calls that wait."""
+        return self.views.app(self._items["tool"].get(tool), self.approvals)
 
     def called(self, plugin: str, tool: str) -> str | None:
         """What the portal calls a plugin's tool of that declared name; None where it has none."""
@@ -323,9 +323,8 @@ class Catalog:
         more: dict[Tier, list[Item]] = {}
         for item in self._items["tool"].values():
             decision = self._decisions[item]
-            beyond = not caller.tier.allows(decision.tier) and not decision.hidden
             if (
-                beyond
+                not (caller.tier.allows(decision.tier) or decision.hidden)
                 and only in (None, item.plugin)
                 and within_limits(caller, self._decisions.keys[item.key])
             ):
@@ -350,10 +349,14 @@ class Catalog:
             or (item.kind == "family" and name.startswith(item.key[:-1]))
         ]
 
+    def ruled(self, rules: TierRules | None = None) -> list[tuple[Item, str, Decision]]:
+        """Every item that lines can name, its key, and what these rules, or those in force, say."""
+        decided, keys = self._decide(rules) if rules else self._decisions, self._decisions.keys
+        return [(item, f"{keys[item.key]}", decided[item]) for item in self._ruled()]
+
     def decisions(self, rules: TierRules | None = None) -> list[tuple[str, Decision]]:
-        """Every item's key, and what these rules decide for it, or those in force."""
-        decided = self._decide(rules) if rules else self._decisions
-        return [(f"{self._decisions.keys[item.key]}", decided[item]) for item in self._ruled()]
+        """Every item's key, and what is decided for it, as :meth:`ruled`."""
+        return [(key, decision) for _, key, decision in self.ruled(rules)]
 
     def keys(self) -> list[ItemKey]:
         """The key of every item, as ``tiers.yaml`` writes it."""

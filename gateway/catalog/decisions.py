@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from auth import Tier
+from gateway.catalog.approval_rule import OWN, ApprovalRule
 from gateway.catalog.items import Item, Kind
 from gateway.catalog.tier_rule import Decision, ItemKey, RowRules, TierRules, strictest
 from gateway.contract import View
@@ -30,6 +31,7 @@ class Decisions:
 
     Attributes:
         keys: what ``tiers.yaml`` calls each item, by what records call it (``Item.key``).
+        approvals: whose yes tools wait for, by what records call them.
     """
 
     def __init__(
@@ -41,9 +43,12 @@ class Decisions:
         self._tools = {(item.plugin, item.identity): item for item in _tools(everything)}
         self._rows = RowRules(rules, self._doors(everything))
         self._of: dict[str, Decision] = {}
+        self.approvals: dict[str, ApprovalRule] = {}
         # What views show is decided before them.
         for item in sorted(everything, key=lambda item: isinstance(item.declared, View)):
-            self._of[item.key] = self._decided(item)
+            decided = self._of[item.key] = self._decided(item)
+            if decided.approval is not None and item.kind == "tool":
+                self.approvals[item.key] = decided.approval
 
     def __getitem__(self, item: Item) -> Decision:
         """The decision for an item: its own lines, those of its rows and of what it is part of."""
@@ -82,7 +87,8 @@ class Decisions:
         if isinstance(item.declared, View):  # a view is for whoever may use what it shows
             tool = self._tools.get((item.plugin, item.declared.tool))
             return self._rules.decide(key, None, Tier.MEMBERS) if tool is None else self[tool]
-        return self._rules.decide(key, item.declared.tier, item.declared.floor)
+        asks = OWN if getattr(item.declared, "approve", None) else None
+        return self._rules.decide(key, item.declared.tier, item.declared.floor, asks)
 
     def _doors(self, items: Iterable[Item]) -> dict[ItemKey, list[ItemKey]]:
         """The keys of the items that show a row, by the row's own."""

@@ -104,6 +104,11 @@ class Item:
         return getattr(self.declared, "origin", None)
 
     @property
+    def reads_only(self) -> bool:
+        """Whether it is a tool that says of itself that it changes nothing (``readOnlyHint``)."""
+        return (self.entry.get("annotations") or {}).get("readOnlyHint") is True
+
+    @property
     def identity(self) -> str:
         """What its plugin declares it as, whatever an alias has the portal call it."""
         if self.origin is not None:
@@ -154,6 +159,8 @@ def tool_item(plugin: str, tool: Tool, name: str) -> Item:
     check_schema(own, "input schema")
     if reason := find_invalid_parameter_header(own):
         raise BadDeclaration(f"its input schema has a bad header annotation: {reason}")
+    if tool.page and tool.task:
+        raise BadDeclaration("its results come in pages, so its work cannot be a task")
     shown = _with_cursor(own) if tool.page else own
     output = schema_of(tool.page.result if tool.page else tool.result, tool.output_schema)
     if output is not None:

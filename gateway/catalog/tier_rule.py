@@ -19,6 +19,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from auth import Caller, Tier
+from gateway.catalog.approval_rule import ApprovalRule
 
 _PREFIX = {"tool": "", "prompt": "prompt:", "resource": "resource:", "row": ""}
 # What a key for prompts or resources begins with, before it says which of them.
@@ -67,11 +68,22 @@ class Decision:
         tier: the tier a caller needs.
         hidden: whether the item is unknown to callers below it, rather than refused.
         because: what decided, such as ``tiers.yaml:7 'knowledge/get_*'``.
+        line: the line of ``tiers.yaml`` that decided, from 1; 0 where none did.
+        approval: whose yes it waits for before it runs, or None.
+        waived: whether the line says that it waits for nobody's, whatever the plugin suggests.
     """
 
     tier: Tier
     hidden: bool
     because: str
+    line: int = field(default=0, compare=False)
+    approval: ApprovalRule | None = None
+    waived: bool = field(default=False, compare=False)
+
+    @property
+    def waits_for(self) -> str | None:
+        """Whose yes it waits for, as people say it; None where it waits for nobody's."""
+        return None if self.approval is None else str(self.approval)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +113,8 @@ class Rule:
         hidden: whether the items are unknown to callers below the tier.
         file: the file's name for messages.
         line: the line, from 1.
+        approval: whose yes the tools that it decides for wait for, or None.
+        waived: whether it says that they wait for nobody's.
     """
 
     key: str
@@ -108,6 +122,8 @@ class Rule:
     hidden: bool = False
     file: str = "tiers.yaml"
     line: int = 0
+    approval: ApprovalRule | None = field(default=None, hash=False)
+    waived: bool = False
 
     @property
     def plugin(self) -> str:
@@ -134,13 +150,14 @@ class Rule:
         return self.row_kind is not None or bool(begun and item[begun.end() :].strip("*"))
 
     @cached_property
-    def rank(self) -> tuple[int, int, int, bool]:
+    def rank(self) -> tuple[int, int, int, bool, bool]:
         """How much the rule counts: exact name, longer pattern, shorter pattern, plugin.
 
         Of two patterns as long as each other the stricter one wins.
         """
         kind = 0 if "/" not in self.key else 1 if "*" in self.key else 2
-        return kind, len(self.key.replace("*", "")), self.tier.level, self.hidden
+        length, asks = len(self.key.replace("*", "")), self.approval is not None
+        return kind, length, self.tier.level, self.hidden, asks
 
     @cached_property
     def _expression(self) -> re.Pattern[str]:
@@ -172,15 +189,27 @@ class TierRules:
             by_plugin[rule.plugin] = (*by_plugin.get(rule.plugin, ()), rule)
         object.__setattr__(self, "_by_plugin", by_plugin)
 
-    def decide(self, item: ItemKey, suggestion: Tier | None, floor: Tier) -> Decision:
+    def decide(
+        self,
+        item: ItemKey,
+        suggestion: Tier | None,
+        floor: Tier,
+        asks: ApprovalRule | None = None,
+    ) -> Decision:
         """Decide the tier of an item.
 
         Args:
             item: the item.
             suggestion: what its plugin suggests; counts where no rule matches the item.
             floor: what its plugin says must never be undercut.
+            asks: whose yes its plugin suggests that a tool waits for; counts unless the line that
+                decides names somebody, or nobody.
         """
         decision = self._first_match(item) or self._unmatched(item, suggestion)
+        if decision.approval is None and not decision.waived:
+            decision = replace(decision, approval=asks)
+        if decision.approval is not None:
+            decision = _bound_to_people(decision) if item.kind == "tool" else _without(decision)
         if decision.tier >= floor:
             return decision
         because = f"{decision.because}, raised to {floor} because {item.plugin} needs it"
@@ -197,7 +226,8 @@ class TierRules:
     def _first_match(self, item: ItemKey, *, particular: bool = False) -> Decision | None:
         for rule in self._by_plugin.get(item.plugin, ()):
             if (rule.is_particular or not particular) and rule.matches(item):
-                return Decision(rule.tier, rule.hidden, str(rule))
+                said = rule.approval, rule.waived
+                return Decision(rule.tier, rule.hidden, str(rule), rule.line, *said)
         return None
 
     def _unmatched(self, item: ItemKey, suggestion: Tier | None) -> Decision:
@@ -233,6 +263,19 @@ class RowRules:
         keys = (key, *self._doors.get(key, ()))
         decisions = [decided for each in keys if (decided := self._rules.particular(each))]
         return strictest(*decisions) if decisions else None
+
+
+def _bound_to_people(decision: Decision) -> Decision:
+    """A yes is given to somebody: whoever has not signed in cannot ask for one."""
+    if decision.tier >= Tier.PUBLIC:
+        return decision
+    because = f"{decision.because}, raised to {Tier.PUBLIC} because a yes is given to a person"
+    return replace(decision, tier=Tier.PUBLIC, because=because)
+
+
+def _without(decision: Decision) -> Decision:
+    """What is only read waits for nobody."""
+    return replace(decision, approval=None)
 
 
 def strictest(*several: Decision) -> Decision:

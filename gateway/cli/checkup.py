@@ -13,8 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gateway.assembly import open_portal
-from gateway.cli.file_check import Findings, file_problems, rule_problems
-from gateway.config.access_check import check_access
+from gateway.cli.file_check import Findings, file_problems, plan_problems, rule_problems
+from gateway.cli.model_check import model_problems
+from gateway.config.access_check import check_access, check_conditions
+from gateway.config.plans_file import PlansFile
 from gateway.config.portal import TIERS_FILE, Portal, load_portal
 from gateway.config.portal_keys import Services
 from gateway.config.tiers_file import check_keys
@@ -44,8 +46,8 @@ async def check_directory(directory: Path) -> Findings:
     try:
         portal = load_portal(directory)
     except ConfigError as error:
-        rules = rule_problems(directory / TIERS_FILE)
-        return Findings(tuple(map(str, (*error.problems, *rules))), ())
+        others = (*rule_problems(directory / TIERS_FILE), *plan_problems(directory))
+        return Findings(tuple(map(str, (*error.problems, *others))), ())
     return await check_portal(portal)
 
 
@@ -57,11 +59,14 @@ async def check_portal(portal: Portal) -> Findings:
     """
     found = discover()
     in_files = file_problems(portal, found)
-    problems = [*in_files.lines, *map(str, _addresses(portal))]
+    found_beside = (*_addresses(portal), *model_problems(portal))
+    problems = [*in_files.lines, *map(str, found_beside)]
     notes: list[str] = []
-    rules_are_good = not in_files.rules
+    if not in_files.plans:
+        _look_at_plans(portal, problems, notes)
+    files_are_good = not in_files.rules and not in_files.plans
     with TemporaryDirectory() as directory:
-        beside = _beside(portal, Path(directory), rules_are_good)
+        beside = _beside(portal, Path(directory), files_are_good)
         async with open_portal(beside, Path(directory), schedules=False) as running:
             problems += await _opened(running, known={*in_files.sections, *_names(found)})
             for name, plugin in found.plugins.items():
@@ -70,20 +75,28 @@ async def check_portal(portal: Portal) -> Findings:
             notes += map(str, unknown_tools(portal, running.catalog))
             operations = [each.operation for each in described_routes(running.plugins.offers)]
             notes += map(str, unknown_operations(portal, operations))
-            if rules_are_good:
+            if files_are_good:
                 _look_up_keys(running, problems, notes)
     return Findings(tuple(problems), tuple(notes))
+
+
+def _look_at_plans(portal: Portal, problems: list[str], notes: list[str]) -> None:
+    """Conditions of plans.yaml that the portal cannot read as they seem to be meant."""
+    plans = PlansFile(portal.directory).plans
+    found = check_conditions(plans.conditions(), plans.source, portal.config)
+    problems += map(str, found.problems)
+    notes += map(str, found.notices)
 
 
 def _names(found: Found) -> Iterator[str]:
     return (broken.name for broken in found.broken)
 
 
-def _beside(portal: Portal, directory: Path, rules_are_good: bool) -> Portal:
-    """The same portal on embedded services; without its tier rules where they are broken."""
+def _beside(portal: Portal, directory: Path, files_are_good: bool) -> Portal:
+    """The same portal on embedded services; without its other files where one is broken."""
     services = Services(embedding="none", reranker="none")
     config = portal.config.model_copy(update={"services": services})
-    rules = portal.directory if rules_are_good else directory
+    rules = portal.directory if files_are_good else directory
     return replace(portal, config=config, directory=rules)
 
 
@@ -103,7 +116,7 @@ def _addresses(portal: Portal) -> Iterator[Problem]:
     }
     for name in type(services).model_fields:
         setting = getattr(services, name)
-        if setting is None:
+        if not isinstance(setting, str):  # nothing, or a section of its own, as models
             continue
         try:
             # Nothing is connected, or written, before a service is used.

@@ -12,9 +12,9 @@ from gateway.cli.connection import request_portal
 from gateway.cli.options import EXIT, Setup, emit, json_option, with_setup
 
 if TYPE_CHECKING:
-    from gateway.cli.diagnosis import Finding
     from gateway.cli.file_check import Findings
     from gateway.config.portal import Portal
+    from gateway.observability.diagnosis import Finding
 
 _LATE = "It did not open within "
 _HEADS = {
@@ -52,7 +52,7 @@ def command(ctx: click.Context, setup: Setup, as_json: bool) -> None:
 
 async def _examined(setup: Setup) -> list[Finding]:
     """Everything that was found, the heaviest first, nothing twice."""
-    from gateway.cli.diagnosis import Finding, Weight, of_disk, of_machine, of_portal
+    from gateway.observability.diagnosis import Finding, Weight, of_disk, of_machine, of_portal
 
     config = setup.portal.config
     running = await request_portal(setup, "GET", "/admin/status")
@@ -62,6 +62,7 @@ async def _examined(setup: Setup) -> list[Finding]:
     if running is None:
         what = f"No portal runs on {setup.data_dir}."
         findings.append(Finding(Weight.RISK, what, "Start it with `porch serve`, or name --data."))
+        findings += await _of_models(setup)
     else:
         findings += of_portal(running)
         if not config.is_local:
@@ -73,6 +74,18 @@ async def _examined(setup: Setup) -> list[Finding]:
     lightest_first = sorted(findings, key=lambda each: each.weight, reverse=True)
     unique = {each.what: each for each in lightest_first}
     return sorted(unique.values(), key=lambda each: each.weight)
+
+
+async def _of_models(setup: Setup) -> list[Finding]:
+    """What is wrong with language models, of which no portal tells that runs."""
+    from gateway.cli.models import listed
+    from gateway.observability.diagnosis import Finding, Weight
+
+    if not setup.portal.config.services.models.roles:
+        return []
+    _, problems = await listed(setup)
+    todo = "Mend services.models in portal.yaml; `porch models list` looks again."
+    return [Finding(Weight.RISK, problem, todo) for problem in problems]
 
 
 def _of_files(portal: Portal) -> Findings:
@@ -98,7 +111,7 @@ def _of_check(checked: Findings, told: Mapping[str, str]) -> Iterator[Finding]:
         checked: what was found.
         told: what the running portal says of each plugin.
     """
-    from gateway.cli.diagnosis import Finding, Weight
+    from gateway.observability.diagnosis import Finding, Weight
 
     for problem in checked.problems:
         plugin, _, detail = problem.partition(": ")

@@ -91,6 +91,8 @@ def _item_lines(item: Mapping[str, Any]) -> Iterator[str]:
     yield style(clean(item["item"]), bold=True)
     hidden = ", hidden below it" if item["hidden"] else ""
     yield f"  requires: {item['requires']}{hidden}, by {clean(item['decided_by'])}"
+    if item["waits_for"]:
+        yield f"  waits for a yes {clean(item['waits_for'])}"
     word = "allowed" if item["allowed"] else "refused" if item["known"] else "unknown to them"
     yield style(f"  {word}: {clean(item['because'])}.", bold=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.cli.diagnosis import Finding, Weight
+from gateway.observability.diagnosis import Finding, Weight
 
 ANSWER_SECONDS = 5.0
 """Seconds that the address has for an answer."""

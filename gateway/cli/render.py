@@ -68,6 +68,8 @@ def lines(value: Any) -> Iterator[str]:
     cards = {key: each for key, each in value.items() if _is_cards(each)}
     others = {key: each for key, each in value.items() if key not in cards}
     for key, each in cards.items():
+        if not each and value.get("note"):
+            continue  # the note says why, and that there may be more in a moment
         if len(cards) > 1:
             yield style(named(key), bold=True)
         yield from _cards(each)

@@ -14,6 +14,7 @@ from gateway.cli.options import Setup
 if TYPE_CHECKING:
     from auth.revocations import Revocations
     from auth.stores import Stores
+    from gateway.contract import Database
     from gateway.errors import ConfigError
     from gateway.services.database.service import DatabaseService
 
@@ -63,18 +64,13 @@ def _problem(reason: str) -> ConfigError:
 
 
 @asynccontextmanager
-async def opened_stores(setup: Setup) -> AsyncGenerator[tuple[Stores, Revocations]]:
-    """Open the tables of people and credentials, beside a portal that runs or without one.
-
-    Yields:
-        What is remembered, and where revocations are noted, which running portals read.
+async def opened_tables(setup: Setup) -> AsyncGenerator[Database]:
+    """Open the portal's own tables, beside a portal that runs or without one.
 
     Raises:
         ConfigError: the database's address is wrong, or it cannot be used.
     """
-    from auth.revocations import Revocations
     from auth.stores import StoreUnavailable
-    from gateway.identity.stores import open_stores
     from gateway.observability.audit import MIGRATIONS
     from gateway.services.database.migrations import MigrationFailed
     from gateway.services.database.service import DatabaseUnavailable
@@ -85,12 +81,29 @@ async def opened_stores(setup: Setup) -> AsyncGenerator[tuple[Stores, Revocation
             await database.migrate(MIGRATIONS)
         except (DatabaseUnavailable, MigrationFailed) as error:
             raise _problem(str(error)) from None
-        stores = open_stores(database)
         try:
-            yield stores, Revocations(stores.revocations)
+            yield database
         except StoreUnavailable as error:
             reason = f"The database does not answer ({error}). Try again in a moment."
             raise _problem(reason) from None
+
+
+@asynccontextmanager
+async def opened_stores(setup: Setup) -> AsyncGenerator[tuple[Stores, Revocations]]:
+    """Open the tables of people and credentials, likewise.
+
+    Yields:
+        What is remembered, and where revocations are noted, which running portals read.
+
+    Raises:
+        ConfigError: the database's address is wrong, or it cannot be used.
+    """
+    from auth.revocations import Revocations
+    from gateway.identity.stores import open_stores
+
+    async with opened_tables(setup) as database:
+        stores = open_stores(database)
+        yield stores, Revocations(stores.revocations)
 
 
 def span(text: str, hint: str) -> timedelta:

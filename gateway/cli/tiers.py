@@ -90,7 +90,10 @@ def _whom(word: str, names: list[str]) -> Iterator[str]:
 
 
 def _decided(decision: Mapping[str, Any]) -> str:
-    return f"{decision['tier']}{', hidden' if decision['hidden'] else ''}"
+    from gateway.cli.render import clean
+
+    waits = f", waits for a yes {clean(decision['waits_for'])}" if decision["waits_for"] else ""
+    return f"{decision['tier']}{', hidden' if decision['hidden'] else ''}{waits}"
 
 
 def _access_text(access: tuple[str, bool]) -> str:

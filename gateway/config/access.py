@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -159,6 +159,62 @@ class Accepted(Section):
         return self
 
 
+SignatureAlgorithms = Annotated[
+    tuple[Literal["RS256", "PS256", "ES256", "EdDSA"], ...], Field(min_length=1)
+]
+
+
+class DeclaredClient(Section):
+    """An OAuth client that an admin declares, which signs to prove who it is (private_key_jwt)."""
+
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="Its client_id.")
+    name: str | None = Field(None, min_length=1, max_length=80, description="What people call it.")
+    jwks: dict[str, Any] | None = Field(
+        None, description="Its public keys, as a JSON Web Key Set; or else jwks_url."
+    )
+    jwks_url: SafeUrl | None = Field(None, description="Where it publishes its public keys.")
+    algorithms: SignatureAlgorithms = Field(
+        ("ES256", "RS256"), description="The signature algorithms to accept."
+    )
+    tier: Literal["public", "members"] | None = Field(
+        None,
+        description="What it may use by itself (client_credentials): public or members; without "
+        "it, it has no access of its own, and only brings identity assertions of people.",
+    )
+    tools: tuple[str, ...] | None = Field(
+        None, description="The only tools that it may use by itself, by name; without, all."
+    )
+
+    @model_validator(mode="after")
+    def _has_keys(self) -> Self:
+        if (self.jwks is None) == (self.jwks_url is None):
+            raise ValueError("needs its public keys: give either jwks or jwks_url")
+        if self.jwks is not None:
+            keys = self.jwks.get("keys")
+            if not isinstance(keys, list) or not keys:
+                raise ValueError('jwks must be a key set: {"keys": [...]}')
+            if any(not isinstance(key, dict) or key.keys() & {"d", "k"} for key in keys):
+                raise ValueError("jwks must hold public keys alone: make new keys, and keep yours")
+        return self
+
+
+class AssertingIssuer(Section):
+    """An identity provider whose identity assertions (ID-JAG) about people are taken."""
+
+    issuer: Annotated[Issuer, AfterValidator(safe_url)] = Field(
+        description="The issuer, exactly as it writes itself."
+    )
+    jwks_url: SafeUrl | None = Field(
+        None, description="Where its keys are; found by OpenID Connect discovery if not given."
+    )
+    algorithms: SignatureAlgorithms = Field(
+        ("RS256", "ES256"), description="The signature algorithms to accept."
+    )
+    clients: tuple[str, ...] | None = Field(
+        None, description="The ids of the only clients that may bring them; without, all."
+    )
+
+
 class CloudflareAccess(Section):
     """Cloudflare Access in front of the portal: its CF-Access-JWT-Assertion header counts."""
 
@@ -189,9 +245,17 @@ class Tokens(Section):
     per_person: int = Field(20, ge=0, le=1000, description="API tokens that one person may hold.")
 
 
-def _issuers_once(accepted: tuple[Accepted, ...]) -> tuple[Accepted, ...]:
+_Keyed = TypeVar("_Keyed", Accepted, AssertingIssuer)
+
+
+def _issuers_once(accepted: tuple[_Keyed, ...]) -> tuple[_Keyed, ...]:
     _once(each.issuer for each in accepted)
     return accepted
+
+
+def _clients_once(clients: tuple[DeclaredClient, ...]) -> tuple[DeclaredClient, ...]:
+    _once(each.id for each in clients)
+    return clients
 
 
 def _names_once(providers: tuple[Oidc, ...]) -> tuple[Oidc, ...]:
@@ -219,6 +283,15 @@ class SignIn(Section):
         (), description="JWTs of other issuers to accept."
     )
     cloudflare_access: CloudflareAccess | None = Field(None)
+    clients: Annotated[tuple[DeclaredClient, ...], AfterValidator(_clients_once)] = Field(
+        (), description="OAuth clients that sign with keys of their own, such as machines."
+    )
+    identity_assertions: Annotated[tuple[AssertingIssuer, ...], AfterValidator(_issuers_once)] = (
+        Field(
+            (),
+            description="Identity providers whose word lets clients act for people.",
+        )
+    )
     tokens: Tokens = Field(default_factory=Tokens)
     challenge: Challenged = Field(
         "auto",

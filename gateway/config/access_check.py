@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from auth import hat_ids as hats
+from auth.rules import Condition, Location, conditions
 from auth.rules.address import OneAddress
 from auth.rules.claim import Claim
 from auth.rules.email import VerifiedEmail
@@ -15,6 +16,7 @@ from auth.rules.passport import PassportScore
 from auth.rules.token import Token
 from gateway.config.portal_keys import PortalConfig
 from gateway.config.tiers_file import KeyFindings, Tiers
+from gateway.config.yaml_source import YamlSource
 from gateway.contract.suggestions import nearest
 from gateway.errors import Problem
 
@@ -33,14 +35,35 @@ def check_access(tiers: Tiers, config: PortalConfig) -> KeyFindings:
         Problems are conditions that nobody can be judged by; notices, those that hold for fewer
         or for other people than their line suggests.
     """
+    return check_conditions(_conditions(tiers), tiers.source, config)
+
+
+def check_conditions(
+    places: Iterable[tuple[Location, Condition]], source: YamlSource, config: PortalConfig
+) -> KeyFindings:
+    """The same for conditions of any file.
+
+    Args:
+        places: the conditions, each with its location in the file.
+        source: the file.
+        config: what ``portal.yaml`` says.
+    """
     problems: list[Problem] = []
     notices: list[Problem] = []
-    for place, condition in tiers.access.conditions():
+    for place, condition in places:
         check = _CHECKS.get(type(condition), _nothing)
         for is_problem, reason in check(condition, config):
-            found = tiers.source.problem(("access", *place), reason)
-            (problems if is_problem else notices).append(found)
+            (problems if is_problem else notices).append(source.problem(place, reason))
     return KeyFindings(tuple(problems), tuple(notices))
+
+
+def _conditions(tiers: Tiers) -> Iterator[tuple[Location, Condition]]:
+    """Every condition on people, with its location in the file."""
+    for place, condition in tiers.access.conditions():
+        yield ("access", *place), condition
+    for key, approval in tiers.approvals.items():
+        if approval.people is not None:
+            yield from conditions(approval.people, ("items", key, "approve", "by"))
 
 
 def _nothing(condition: Any, config: PortalConfig) -> Iterator[Finding]:

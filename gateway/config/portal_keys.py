@@ -28,7 +28,10 @@ from pydantic import (
 from auth.portal_addresses import LOOPBACK, Site, is_safe
 from gateway.config.access import Chains, Roles, SignIn
 from gateway.config.addresses import DOORS
+from gateway.config.assistant import AssistantSettings
 from gateway.config.bulkheads import PluginBounds
+from gateway.config.language_models import LanguageModels
+from gateway.config.payments import Payments
 from gateway.config.tools import Tools
 from gateway.contract.config_types import Address, CallRate, Duration, Place, SecretRef
 
@@ -89,6 +92,7 @@ class Services(_Section):
         "none",
         description="none, a fastembed cross-encoder's name, or the directory of an ONNX model.",
     )
+    models: LanguageModels = Field(default_factory=LanguageModels)
 
     @field_validator("vectors", mode="before")
     @classmethod
@@ -334,6 +338,8 @@ class PortalConfig(_Section):
     limits: Limits = Field(default_factory=Limits)
     tools: Tools = Field(default_factory=Tools)
     scrubbing: Scrubbing = Field(default_factory=Scrubbing)
+    assistant: AssistantSettings = Field(default_factory=AssistantSettings)
+    payments: Payments = Field(default_factory=Payments)
     audit: Audit = Field(default_factory=Audit)
     log: Log = Field(default_factory=Log)
 

@@ -1,6 +1,6 @@
 """JSON schemas of the files that an admin edits, generated from the models that read them.
 
-Editors use them to complete and check ``portal.yaml`` and ``tiers.yaml`` while they are typed.
+Editors use them to complete and check the files while they are typed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
+from gateway.config.plans_file import PlansConfig
 from gateway.config.portal_keys import PluginSection, PortalConfig, section_model
 from gateway.config.tiers_file import TiersConfig
 from gateway.contract.config_types import written_duration
@@ -52,7 +53,12 @@ def generate(plugins: Mapping[str, type[BaseModel]]) -> dict[str, str]:
     portal = create_model(
         "PortalConfig", __base__=PortalConfig, __doc__=PortalConfig.__doc__, plugins=(every, {})
     )
-    return {"portal.schema.json": _text(portal), "tiers.schema.json": _text(TiersConfig)}
+    models: dict[str, type[BaseModel]] = {
+        "plans": PlansConfig,
+        "portal": portal,
+        "tiers": TiersConfig,
+    }
+    return {f"{name}.schema.json": _text(model) for name, model in models.items()}
 
 
 def _text(model: type[BaseModel]) -> str:

@@ -6,31 +6,35 @@ slip of the pen neither opens nor closes anything.
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from auth import Tier
 from auth.rules import AccessRules
+from gateway.catalog.approval_rule import NOBODY, ApprovalRule
 from gateway.catalog.tier_rule import ItemKey, Rule, TierRules, named_items
-from gateway.config.yaml_source import (
-    YamlSource,
-    parse_yaml,
-    problems_of,
-    read_bytes,
-    without_empty,
-)
+from gateway.config.followed_file import FollowedFile
+from gateway.config.yaml_source import YamlSource, parse_yaml, problems_of, without_empty
 from gateway.contract.rows import RowKind
 from gateway.contract.suggestions import nearest
 from gateway.errors import ConfigError, Problem
 
+_READ_ONLY = re.compile(r"[^/]+/[a-z][a-z_]*:")
 _WHOLE_KINDS = ("/prompt:*", "/resource:*")
 _KEY = r"[A-Za-z0-9_-]+(/([a-z][a-z_]*:.+|[A-Za-z0-9_*-]+(/[A-Za-z0-9_.*-]+)?))?"
+
+
+def _said(value: Any) -> Any:
+    if value is None:
+        raise ValueError("is empty; write {by: caller}, or leave it out")
+    if isinstance(value, str) and value != NOBODY:
+        raise ValueError("must be a mapping such as {by: caller}, or nobody")
+    return value
 
 
 class ItemRule(BaseModel):
@@ -42,13 +46,16 @@ class ItemRule(BaseModel):
     hidden: bool = Field(
         False, description="Whether callers below the tier are not told that the item exists."
     )
+    approve: Annotated[ApprovalRule | Literal["nobody"] | None, BeforeValidator(_said)] = Field(
+        None,
+        description="Whose yes tools wait for before they run; without it, whose their plugin "
+        "suggests, which is mostly nobody's. nobody: nobody's, whatever it suggests.",
+    )
 
-
-def _log() -> Any:
-    # Late: commands read the file too, and log nothing.
-    from gateway.observability.logs import get_logger
-
-    return get_logger(__name__)
+    @property
+    def rule(self) -> ApprovalRule | None:
+        """Whose yes it asks for, or None."""
+        return self.approve if isinstance(self.approve, ApprovalRule) else None
 
 
 def _long_form(value: Any) -> Any:
@@ -104,6 +111,11 @@ class Tiers:
     access: AccessRules
     source: YamlSource
 
+    @property
+    def approvals(self) -> Mapping[str, ApprovalRule]:
+        """The lines that ask for somebody's yes, by their keys."""
+        return {each.key: each.approval for each in self.items.rules if each.approval is not None}
+
 
 def parse_tiers(raw: bytes, file: str) -> Tiers:
     """Read the bytes of a ``tiers.yaml``; ``file`` is its name for messages.
@@ -112,18 +124,52 @@ def parse_tiers(raw: bytes, file: str) -> Tiers:
         ConfigError: with every problem and its line.
     """
     source = parse_yaml(raw, file)
-    if "access" in source.data:
-        # As text, so that a hat is the one that was written, and so is an address.
-        source = replace(source, data=source.data | {"access": source.texts(("access",))})
+    source = replace(source, data=_with_texts(source))
     try:
         config = TiersConfig.model_validate(without_empty(source.data, TiersConfig))
     except ValidationError as error:
         raise ConfigError(problems_of(error, source, TiersConfig)) from None
+    if misplaced := list(_misplaced(config, source)):
+        raise ConfigError(misplaced)
     rules = tuple(
-        Rule(key, entry.tier, entry.hidden, file, source.line(("items", key)))
+        Rule(
+            key,
+            entry.tier,
+            entry.hidden,
+            file,
+            source.line(("items", key)),
+            entry.rule,
+            waived=entry.approve == NOBODY,
+        )
         for key, entry in config.items.items()
     )
     return Tiers(TierRules(rules, config.default, file), config.access, source)
+
+
+def _with_texts(source: YamlSource) -> dict[str, Any]:
+    """The data, with rules on people as text: a hat is the one that was written, and an address."""
+    data = dict(source.data)
+    if "access" in data:
+        data["access"] = source.texts(("access",))
+    if isinstance(items := data.get("items"), dict):
+        data["items"] = {key: _entry(source, key, entry) for key, entry in items.items()}
+    return data
+
+
+def _entry(source: YamlSource, key: str, entry: Any) -> Any:
+    if not isinstance(entry, dict) or not isinstance(entry.get("approve"), dict):
+        return entry
+    written = source.texts(("items", key, "approve"))
+    # None where an anchor brought it: then numbers stay numbers, and are refused as such.
+    return entry if written is None else {**entry, "approve": written}
+
+
+def _misplaced(config: TiersConfig, source: YamlSource) -> Iterator[Problem]:
+    """Lines that ask for somebody's yes before something that is only read."""
+    for key, entry in config.items.items():
+        if entry.rule is not None and _READ_ONLY.match(key):
+            reason = "waits for nobody: only tools run; prompts, resources and rows are read"
+            yield source.problem(("items", key, "approve"), reason)
 
 
 def parse_rules(raw: bytes, file: str) -> TierRules:
@@ -202,27 +248,24 @@ def _suggestion(key: str, items: Iterable[ItemKey]) -> str:
     return nearest(key, offered)
 
 
-class TierRulesFile:
+class TierRulesFile(FollowedFile[Tiers]):
     """The rules of a ``tiers.yaml``, kept up to date with the file.
 
     Args:
         path: the file; where there is none, the rules are empty: everything is members that no
             plugin suggests otherwise, and nobody is one.
 
-    Attributes:
-        tiers: what the last good file says.
-        problems: what is wrong with the file as it stands now; empty where it is in force.
-
     Raises:
         ConfigError: the file has problems and there are no earlier rules to keep.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = f"{path.parent.name}/{path.name}"
-        self._raw = read_bytes(path, self._file) if path.exists() else None
-        self.tiers = parse_tiers(self._raw or b"", self._file)
-        self.problems: tuple[Problem, ...] = ()
+        super().__init__(path, parse_tiers)
+
+    @property
+    def tiers(self) -> Tiers:
+        """What the last good file says."""
+        return self.content
 
     @property
     def current(self) -> TierRules:
@@ -233,44 +276,3 @@ class TierRulesFile:
     def access(self) -> AccessRules:
         """The rules on people in force."""
         return self.tiers.access
-
-    async def watch(self, on_change: Callable[[Tiers], None], interval: float = 1.0) -> None:
-        """Follow the file until cancelled.
-
-        The small file is read again and again rather than watched: that also sees a replaced
-        file, a changed link and a network mount, and needs nothing of the operating system.
-
-        Args:
-            on_change: called with what the file says each time a good one has replaced another.
-            interval: seconds between two looks.
-        """
-        while True:
-            await asyncio.sleep(interval)
-            if await asyncio.to_thread(self._reload):
-                _log().info("tiers_reloaded", file=self._file, rules=len(self.current.rules))
-                on_change(self.tiers)
-
-    def _reload(self) -> bool:
-        """Read the file again; true where it brought new rules into force."""
-        if self._raw is None and not self._path.exists():
-            return False
-        try:
-            raw = read_bytes(self._path, self._file)
-            changed = raw != self._raw
-            if changed:
-                self.tiers = parse_tiers(raw, self._file)
-        except ConfigError as error:
-            self._refuse(error.problems)
-            return False
-        self.problems, self._raw = (), raw
-        return changed
-
-    def _refuse(self, problems: tuple[Problem, ...]) -> None:
-        if problems != self.problems:
-            _log().error(
-                "tiers_not_reloaded",
-                file=self._file,
-                problems=[str(problem) for problem in problems],
-                kept="the last good rules",
-            )
-        self.problems = problems

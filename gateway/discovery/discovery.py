@@ -18,6 +18,7 @@ from gateway.contract.suggestions import near
 from gateway.discovery.client_table import ClientTable
 from gateway.discovery.cost import Costs, tokens_of
 from gateway.discovery.favourites import Favourites, unknown_favourites
+from gateway.discovery.listed_tools import ListedTools
 from gateway.discovery.meanings import Meanings
 from gateway.discovery.own_tools import FindArguments, call_item, find_description, find_item
 from gateway.discovery.ranking import Ranking, Words, in_full, spoken, words_of
@@ -68,6 +69,7 @@ class Discovery:
         self.clients = ClientTable(settings.clients)
         self._portal = portal
         self._catalog = catalog
+        self._tools = ListedTools(catalog)
         self._budget = settings.budget
         self._favourites = Favourites(settings.favourites, database)
         self._meanings = Meanings(embedder)
@@ -110,7 +112,7 @@ class Discovery:
             only: a plugin's name, where the endpoint serves one plugin alone.
             mode: how the client is told of more than the budget.
         """
-        items = self._catalog.listed("tool", caller, only)
+        items = self._tools.of(caller, only)
         if mode == "full" or self._costs.total(items) <= self._budget:
             return [item.entry for item in items]
         self._is_over = True
@@ -123,7 +125,7 @@ class Discovery:
     async def costs(self, caller: Caller) -> ModeCosts:
         """What the tools that a caller may use cost, in each mode."""
         await self._favourites.refresh()
-        items = self._catalog.listed("tool", caller)
+        items = self._tools.of(caller)
         each = sorted(((item.name, self._costs.of(item)) for item in items), key=_dearest)
         marked = [entry for entry in self._deferred(items) if ALWAYS_LOAD in entry.get("_meta", {})]
         modes: dict[Mode, int] = {
@@ -219,7 +221,7 @@ class Discovery:
         key = (caller.tier, only) if caller.tools is None else None
         if key is not None and (known := self._rankings.get(key)):
             return known
-        version, items = self._catalog.version, self._catalog.listed("tool", caller, only)
+        version, items = self._catalog.version, self._tools.of(caller, only)
         ranking = await asyncio.to_thread(self._rank, items)  # hundreds of schemas are read
         if key is not None and version == self._catalog.version:
             self._rankings[key] = ranking

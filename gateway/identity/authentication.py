@@ -14,6 +14,7 @@ from auth import Authenticator, StaticTokens, Verifier
 from auth.account_service import AccountService
 from auth.chain.followers import Followers
 from auth.facts import Facts
+from auth.oauth.machine_tokens import MachineTokens
 from auth.portal_addresses import Site
 from auth.proof_expiry import ProofExpiry
 from auth.resolver import Resolver
@@ -27,6 +28,7 @@ from auth.tokens.assertions import Assertions
 from auth.tokens.external_tokens import CloudflareAccess, ExternalTokens
 from auth.tokens.signing_keys import SigningKeys
 from gateway.config.portal import Portal
+from gateway.identity.machine_access import declared_clients, machine_tokens
 from gateway.identity.sign_in import SignInMethods
 from gateway.identity.stores import open_stores, purge
 from gateway.observability.logs import get_logger
@@ -56,6 +58,7 @@ class Authentication:
         sessions: browsers that are signed in to the portal's pages.
         api_tokens: personal and operators' tokens.
         access_tokens: tokens of OAuth clients.
+        machine_tokens: tokens that declared clients have for themselves.
         keys: what signs them.
         methods: the ways to sign in.
     """
@@ -72,6 +75,7 @@ class Authentication:
     sessions: BrowserSessions
     api_tokens: ApiTokens
     access_tokens: AccessTokens
+    machine_tokens: MachineTokens
     keys: SigningKeys
     methods: SignInMethods
 
@@ -139,9 +143,8 @@ def _put_together(
     )
     # Issuers that an admin named come first: to a portal on this machine any address here is its
     # own, and so would be that of an issuer beside it.
-    known: list[Verifier] = [api_tokens, *_accepted(portal, accounts), access_tokens]
-    if static:
-        known.append(static)
+    machines = machine_tokens(portal, declared_clients(portal), keys)
+    known = [api_tokens, *_named(portal, accounts, static), machines, access_tokens]
     return Authentication(
         site=config.site,
         key=key,
@@ -155,6 +158,7 @@ def _put_together(
         sessions=BrowserSessions(stores.sessions, lives.session),
         api_tokens=api_tokens,
         access_tokens=access_tokens,
+        machine_tokens=machines,
         keys=keys,
         methods=methods,
     )
@@ -179,8 +183,12 @@ def _what_is_remembered(
     return revocations, followers, facts
 
 
-def _accepted(portal: Portal, accounts: AccountService) -> Iterator[Verifier]:
-    """The issuers whose JWTs are taken as bearer tokens."""
+def _named(
+    portal: Portal, accounts: AccountService, static: StaticTokens | None
+) -> Iterator[Verifier]:
+    """What an admin names: static tokens, and issuers whose JWTs are taken as bearer tokens."""
+    if static:
+        yield static
     from auth.issuers.discovery import Discovery
     from auth.issuers.jwks import Jwks
 
@@ -214,7 +222,7 @@ def _look_failed(chain: int, error: Exception) -> None:
 
 
 def _use_not_noted(error: Exception) -> None:
-    log.warning("token_use_not_noted", reason=type(error).__name__)
+    log.warning("token_unnoted", reason=type(error).__name__)
 
 
 def _revocations_unread(error: Exception) -> None:

@@ -14,11 +14,13 @@ from heapq import nlargest
 from auth import Caller
 from auth.resolver import Resolver
 from auth.stores import Person, Stores
-from gateway.contract.people import Fellow
-from gateway.identity.person_lookup import signed_in
+from gateway.contract.people import Attribution, Fellow
+from gateway.errors import NotFound
+from gateway.identity.person_lookup import PersonLookup, signed_in
 
 MIN_SIMILARITY = 0.6
 """How alike two names are, from 0 to 1, from which on one is shown for the other."""
+_GITHUB, _NOREPLY = "github", "users.noreply.github.com"
 MAX_SIMILAR_PEOPLE = 20
 """People whose names come near one that are looked at for it."""
 
@@ -33,6 +35,7 @@ class KnownPeople:
 
     def __init__(self, stores: Stores, resolver: Resolver) -> None:
         self._stores, self._resolver = stores, resolver
+        self._lookup = PersonLookup(stores, resolver)
 
     async def names(self, ids: Collection[str]) -> Mapping[str, str]:
         """As :meth:`People.names`; operator's tokens are people of their own."""
@@ -46,6 +49,27 @@ class KnownPeople:
             tokens = await self._stores.tokens.operators()
             found |= {each.person: each.name for each in tokens if each.person in ids}
         return found
+
+    async def attribution(self, person: str) -> Attribution | None:
+        """As :meth:`People.attribution`."""
+        named = await self.names([person])
+        if person not in named:
+            return None
+        known = await self._stores.people.get(person)
+        of_github = [each for each in (known.accounts if known else ()) if each.provider == _GITHUB]
+        if not of_github or not of_github[0].name:
+            return Attribution(named[person])
+        number = of_github[0].subject.removeprefix(f"{_GITHUB}:")
+        return Attribution(named[person], f"{number}+{of_github[0].name}@{_NOREPLY}")
+
+    async def caller(self, person: str) -> Caller | None:
+        """As :meth:`People.caller`."""
+        if person not in await self.names([person]):
+            return None
+        try:
+            return (await self._lookup.caller(person))[0]
+        except NotFound:  # an operator's token that is not good any more
+            return None
 
     async def fellows(self, caller: Caller, name: str) -> Sequence[Fellow]:
         """As :meth:`People.fellows`."""

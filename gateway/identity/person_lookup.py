@@ -42,10 +42,15 @@ class PersonLookup:
             return ANONYMOUS, None
         if who in set(Tier):
             return Caller(f"any {who} caller", Tier(who), (f"Taken to have {who} access.",)), None
-        resolution = await self._resolver.explain(await self._identity(who))
+        resolution = await self._resolver.explain(await self.identity(who))
         return resolution.caller, resolution
 
-    async def _identity(self, who: str) -> Identity:
+    async def identity(self, who: str) -> Identity:
+        """What the credential of somebody would prove, as the rules judge it.
+
+        Raises:
+            NotFound: as of :meth:`caller`.
+        """
         if who.startswith("token:"):
             return await self._operator(who)
         if not _is_text(who):

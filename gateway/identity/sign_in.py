@@ -50,6 +50,7 @@ class SignInMethods:
         wallet: signing in with a wallet, or None where it is turned off.
         redirects: signing in elsewhere, by the path below ``/signin/``, in the order of the
             buttons.
+        chains: the chains that are configured, by their ids.
 
     Raises:
         ConfigError: a secret that ``portal.yaml`` names cannot be read.
@@ -58,7 +59,7 @@ class SignInMethods:
     def __init__(self, portal: Portal, site: Site, key: bytes, stores: Stores) -> None:
         self._portal = portal
         self._root = portal.root
-        self._chains = self._rpcs()
+        self.chains = self._rpcs()
         self._hats = self._hats_source()
         self.wallet = self._wallet(site, key, stores)
         self.redirects = dict(self._redirects())
@@ -71,7 +72,7 @@ class SignInMethods:
     def sources(self) -> dict[str, Source]:
         """Where the facts that rules ask for come from, by the sources' names."""
         config = self._portal.config
-        found: dict[str, Source] = {"tokens": TokensSource(self._chains)}
+        found: dict[str, Source] = {"tokens": TokensSource(self.chains)}
         if self._hats:
             found["hats"] = self._hats
         if github := config.sign_in.github:
@@ -94,7 +95,7 @@ class SignInMethods:
         """
         roles = self._portal.config.roles
         return Followers(
-            self._chains,
+            self.chains,
             (roles.hats.chain, roles.hats.contract),
             stores.followed,
             forget,
@@ -105,12 +106,12 @@ class SignInMethods:
 
     async def close(self) -> None:
         """Release the connections to chains."""
-        for rpc in self._chains.values():
+        for rpc in self.chains.values():
             await rpc.close()
 
     def _hats_source(self) -> HatsSource | None:
         hats = self._portal.config.roles.hats
-        rpc = self._chains.get(hats.chain)
+        rpc = self.chains.get(hats.chain)
         return HatsSource(rpc, hats.contract) if rpc else None
 
     def _is_by_module(self, question: Question) -> bool:
@@ -132,14 +133,14 @@ class SignInMethods:
         wallet = config.sign_in.wallet
         if not wallet.enabled:
             return None
-        ens = self._chains.get(config.roles.ens) if config.roles.ens else None
+        ens = self.chains.get(config.roles.ens) if config.roles.ens else None
         return WalletSignIn(
             site,
             Sealer(key, "wallet"),
             stores.spent,
-            {*wallet.chains, *self._chains},
+            {*wallet.chains, *self.chains},
             wallet.statement.replace("{name}", config.name),
-            ContractWallets(self._chains),
+            ContractWallets(self.chains),
             EnsNames(ens, remembered=partial(_known_name, stores)) if ens else None,
         )
 

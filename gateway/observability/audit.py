@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gateway.contract.services import Database
     from gateway.observability.audit_reader import Where
 
-__all__ = ["MIGRATIONS", "AuditLog", "AuditRecord"]
+__all__ = ["MIGRATIONS", "AuditLog", "AuditRecord", "insert_records"]
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 """The gateway's own Alembic migrations; the audit table is made by them."""
@@ -142,7 +142,7 @@ class AuditLog:
         while batch := list(islice(self._waiting, BATCH_RECORDS)):
             try:
                 async with self._database.begin() as connection:
-                    await _insert(connection, batch)
+                    await insert_records(connection, batch)
             except Exception as error:
                 self._failed(error)
                 return False
@@ -203,7 +203,8 @@ def _table() -> Any:
     return audit
 
 
-async def _insert(connection: AsyncConnection, batch: Sequence[AuditRecord]) -> None:
+async def insert_records(connection: AsyncConnection, batch: Sequence[AuditRecord]) -> None:
+    """Insert records in a transaction, such as that of what they tell of."""
     # As a statement of the driver's: SQLAlchemy would look at each value of each record anew.
     statement, stored = _statement(connection.dialect)
     rows: list[tuple[Any, ...]] = [

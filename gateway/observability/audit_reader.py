@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
-from sqlalchemy import case, func, select
+from sqlalchemy import and_, case, func, or_, select
 
-from gateway.observability.audit_record import BATCH_RECORDS, AuditRecord
+from gateway.observability.audit_record import BATCH_RECORDS, NO_CALLS, AuditRecord
 from gateway.observability.audit_table import audit
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gateway.contract.services import Database
 
-__all__ = ["AuditReader", "Total", "Where"]
+__all__ = ["AuditReader", "Place", "Total", "Where"]
 
 FOLLOW_INTERVAL_SECONDS = 1.0
 """Seconds between two looks for new records."""
@@ -38,6 +38,9 @@ class Where(TypedDict, total=False):
         tier: at which tier.
         item: the item's key.
         outcome: how the call ended.
+        anonymous: whether nobody in particular called.
+        plugin: whose items.
+        failed: whether it ended otherwise than ``ok``.
     """
 
     since: datetime | None
@@ -46,6 +49,21 @@ class Where(TypedDict, total=False):
     tier: str | None
     item: str | None
     outcome: str | None
+    anonymous: bool
+    plugin: str | None
+    failed: bool
+
+
+class Place(NamedTuple):
+    """Where a page of records ends.
+
+    Attributes:
+        at: when the last call of it began.
+        id: the number of its record.
+    """
+
+    at: datetime
+    id: int
 
 
 class Total(NamedTuple):
@@ -84,8 +102,31 @@ class AuditReader:
         query = query.order_by(audit.c.at.desc(), audit.c.id.desc()).limit(limit)
         return [AuditRecord(*row) for row in await self._rows(query)]
 
+    async def page(
+        self, where: Where, limit: int, after: Place | None = None
+    ) -> tuple[list[AuditRecord], Place | None]:
+        """The records that match, the newest first, a page at a time.
+
+        Args:
+            where: what they have in common.
+            limit: how many at most.
+            after: where the page before ended.
+
+        Returns:
+            The records, and where they end; None where there are no more.
+        """
+        query = _matching(select(audit.c.id, *_COLUMNS), where)
+        if after is not None:
+            same = and_(audit.c.at == after.at, audit.c.id < after.id)
+            query = query.where(or_(audit.c.at < after.at, same))
+        order = audit.c.at.desc(), audit.c.id.desc()
+        rows = await self._rows(query.order_by(*order).limit(limit + 1))
+        shown = rows[:limit]
+        end = Place(shown[-1].at, shown[-1].id) if len(rows) > limit else None
+        return [AuditRecord(*row[1:]) for row in shown], end
+
     async def totals(self, by: Literal["person", "item"], where: Where, limit: int) -> list[Total]:
-        """Sums of the records that match, for each person or item, the most calls first."""
+        """Sums of the calls that match, for each person or item, the most first."""
         name, calls = audit.c[by], func.count().label("calls")
         query = select(
             name,
@@ -95,7 +136,8 @@ class AuditReader:
             func.sum(audit.c.bytes_out),
             func.max(audit.c.at, type_=audit.c.at.type),
         )
-        query = _matching(query, where).group_by(name).order_by(calls.desc(), name).limit(limit)
+        query = _matching(query, where).where(audit.c.kind.not_in(NO_CALLS))
+        query = query.group_by(name).order_by(calls.desc(), name).limit(limit)
         return [
             Total(who, count, failed, took, int(size), last)
             for who, count, failed, took, size, last in await self._rows(query)
@@ -140,4 +182,11 @@ def _matching(query: Select[Any], where: Where) -> Select[Any]:
     for name in ("person", "tier", "item", "outcome"):
         if (value := where.get(name)) is not None:
             query = query.where(audit.c[name] == value)
+    if where.get("anonymous"):
+        query = query.where(audit.c.person.is_(None))
+    if (plugin := where.get("plugin")) is not None:
+        inside = audit.c.item.startswith(f"{plugin}/", autoescape=True)
+        query = query.where(or_(audit.c.item == plugin, inside))
+    if where.get("failed"):
+        query = query.where(audit.c.outcome != "ok")
     return query

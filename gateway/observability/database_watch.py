@@ -35,9 +35,14 @@ class DatabaseWatch:
         self._away_since: float | None = None
         self._asking: asyncio.Task[None] | None = None
 
-    async def there(self) -> bool:
-        """Whether the database answers; those who ask at once share one answer."""
-        if self._asking is None and self._clock() - self._last_check >= CHECK_INTERVAL_SECONDS:
+    async def there(self, anew: bool = False) -> bool:
+        """Whether the database answers; those who ask at once share one answer.
+
+        Args:
+            anew: whether to ask it now, also where it has just answered.
+        """
+        is_due = anew or self._clock() - self._last_check >= CHECK_INTERVAL_SECONDS
+        if self._asking is None and is_due:
             self._last_check = self._clock()
             self._asking = asyncio.create_task(self._ask())
             self._asking.add_done_callback(self._answered)

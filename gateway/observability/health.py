@@ -120,7 +120,7 @@ class HealthBoard:
         self._ask: dict[str, Ask] = {}
         self._asking: dict[str, asyncio.Task[Health]] = {}
         self._notices: list[Callable[[], Iterable[str]]] = []
-        self._needs: list[Callable[[], Awaitable[bool]]] = []
+        self._needs: list[Callable[[bool], Awaitable[bool]]] = []
         self._late: set[str] = set()
         self._chains: Callable[[], Mapping[str, Any]] = dict
         self._stopping = False
@@ -168,13 +168,14 @@ class HealthBoard:
         """Say where to learn how chains are followed, as JSON values by the chain's id."""
         self._chains = source
 
-    def needs(self, there: Callable[[], Awaitable[bool]]) -> None:
+    def needs(self, there: Callable[[bool], Awaitable[bool]]) -> None:
         """Add something without which the portal does less, such as its database.
 
         All replicas lose it at once. So the portal stays ready for what it can still do.
 
         Args:
-            there: says whether it is there, within the deadline and without raising.
+            there: says whether it is there, within the deadline and without raising; with True it
+                relies on no answer from before.
         """
         self._needs.append(there)
 
@@ -186,9 +187,12 @@ class HealthBoard:
         """Ask every plugin at once and sum up; takes the deadline at most."""
         names = tuple(self._required)
         there, found = await asyncio.gather(
-            asyncio.gather(*(need() for need in self._needs)),
+            asyncio.gather(*(need(False) for need in self._needs)),
             asyncio.gather(*(self._one(name) for name in names)),
         )
+        if any(health.detail == WAITS_FOR_DATABASE for health in found):
+            # A plugin has heard of it before it was asked again itself.
+            there = await asyncio.gather(*(need(True) for need in self._needs))
         plugins = tuple(
             PluginHealth(name, self._required[name], health)
             for name, health in zip(names, found, strict=True)

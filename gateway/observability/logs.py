@@ -33,6 +33,7 @@ _LIBRARIES = (
     "httpx",
     "httpx2",
     "mcp",
+    "rust-sugiyama",
     "sqlalchemy",
     "uvicorn",
     "uvicorn.access",
@@ -47,6 +48,7 @@ _CHATTY = (
     "httpx",
     "httpx2",
     "mcp",
+    "rust-sugiyama",  # the steps of each layout
     "uvicorn.access",
     "uvicorn.error",
     "web3",  # at debug it shows whole addresses of endpoints, which may hold a key

@@ -26,9 +26,9 @@ from gateway.observability.logs import get_logger
 UNKNOWN = "unknown"
 """The label of an item that the portal does not have."""
 
-_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds in seconds."""
-_BOUNDS = (*map(str, _BUCKETS), "+Inf")
+_BOUNDS = (*map(str, BUCKETS), "+Inf")
 _LABELS = ("item", "kind", "tier", "outcome")
 _MAX_SERIES = 2_000
 _STATES = ("ok", "starting", "degraded", "failed")
@@ -52,6 +52,33 @@ class _Series:
         self.seconds = 0.0
         self.size = 0
         self.buckets = [0] * len(_BOUNDS)
+
+
+class Sums(NamedTuple):
+    """What the calls with the same labels came to.
+
+    Attributes:
+        calls: how many there were.
+        seconds: how long they took together.
+        size: the bytes of their answers together.
+        buckets: how many took how long: up to each of :data:`BUCKETS`, and beyond the last.
+    """
+
+    calls: int
+    seconds: float
+    size: int
+    buckets: tuple[int, ...]
+
+    def minus(self, before: Sums) -> Sums:
+        """What came since."""
+        were = before.buckets or (0,) * len(self.buckets)
+        grown = tuple(now - was for now, was in zip(self.buckets, were, strict=True))
+        return Sums(
+            self.calls - before.calls,
+            self.seconds - before.seconds,
+            self.size - before.size,
+            grown,
+        )
 
 
 class Count:
@@ -141,7 +168,7 @@ class Metrics(Collector):
         series.count += 1
         series.seconds += seconds
         series.size += size
-        series.buckets[bisect_left(_BUCKETS, seconds)] += 1
+        series.buckets[bisect_left(BUCKETS, seconds)] += 1
 
     def redacted(self, rule: str, item: str) -> None:
         """Count a secret that was taken out of a call's arguments.
@@ -228,6 +255,13 @@ class Metrics(Collector):
             outcomes[outcome] += series.count
             seconds += series.seconds
         return outcomes, seconds
+
+    def sums(self) -> dict[Key, Sums]:
+        """What calls have come to since the start, by item, kind, tier and outcome."""
+        return {
+            key: Sums(each.count, each.seconds, each.size, tuple(each.buckets))
+            for key, each in list(self._series.items())
+        }
 
     def families(self) -> list[Metric]:
         """What there is to scrape of the portal's own, by name."""

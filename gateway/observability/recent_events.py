@@ -28,6 +28,7 @@ _SENTENCES = {
     "jobs_not_launched": "Jobs could not begin; tried again in {again_in_seconds} s",
     "loop_held": "{place} ({plugin}) held up everything for {seconds} s",
     "tiers_reloaded": "{file} was read again, and is in force",
+    "plans_reloaded": "{file} was read again, and is in force",
     "portal_yaml_reloaded": "{file} was read again, and is in force",
     "portal_yaml_not_in_force": "{file} was saved, and is not in force: {problems}",
     "audit_not_written": "Audit records wait: {error}",

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from gateway.catalog.approval_rule import ApprovalRule
 from gateway.catalog.items import Item
 from gateway.contract import Caller
 from gateway.limits.sliding_window import Taken
@@ -43,6 +44,7 @@ class Target(NamedTuple):
         resume: what the call goes on with; raises ``ToolFailed`` where that is not good.
         kind: what the records call it, where that is not the item's own kind.
         pieces: the same as ``render``, for an answer that is long; None where none is.
+        operation: the way in, where it has arguments of its own: they are not the item's.
     """
 
     item: Item
@@ -52,6 +54,7 @@ class Target(NamedTuple):
     resume: Callable[[], Resumption] = begin_anew
     kind: str = ""
     pieces: Callable[[Any, Sequence[Redaction]], Iterator[bytes]] | None = None
+    operation: str = ""
 
 
 class Call(NamedTuple):
@@ -70,6 +73,10 @@ class Call(NamedTuple):
         trace: headers or ``_meta`` values that carry a W3C trace context.
         depth: how many calls it runs within.
         meta: the request's ``_meta``, where it has one.
+        in_person: whether the caller's own person has sent it, with a form of a page that their
+            browser's session proves: where their own yes is asked for, that is it.
+        confirm: whose yes whatever may write waits for beside what ``tiers.yaml`` asks for; None
+            where a call by this way in is the caller's own doing.
     """
 
     context: CallContext
@@ -84,6 +91,8 @@ class Call(NamedTuple):
     trace: Mapping[str, str] | None = None
     depth: int = 0
     meta: Mapping[str, Any] = MappingProxyType({})
+    in_person: bool = False
+    confirm: ApprovalRule | None = None
 
 
 class Outcome(NamedTuple):

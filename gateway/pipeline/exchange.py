@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar, Token
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from auth.tokens.assertions import Assertion, Assertions, OwnAudience
@@ -15,6 +16,7 @@ from gateway.pipeline.caller_meta import handed_on
 from gateway.scrubbing.scrubber import Redaction
 
 if TYPE_CHECKING:
+    from gateway.catalog.approval_rule import ApprovalRule
     from gateway.pipeline.bulkheads import Lent
     from gateway.pipeline.call import Call
     from gateway.pipeline.question_clock import QuestionClock
@@ -50,16 +52,21 @@ class Others(NamedTuple):
     assertions: Assertions
 
 
+_NO_RESPONSES: Mapping[str, Any] = MappingProxyType({})
+
+
 class Resumption(NamedTuple):
     """What a call brings along that goes on with an earlier one (MCP 2026-07-28, SEP-2322).
 
     Attributes:
         state: as ``Exchange.request_state``.
         responses: as ``Exchange.input_responses``; they may still hold secrets.
+        own: the answers to the portal's own questions, likewise.
     """
 
     state: str | None = None
     responses: Mapping[str, Any] | None = None
+    own: Mapping[str, Any] = _NO_RESPONSES
 
 
 class Client(Protocol):
@@ -68,6 +75,11 @@ class Client(Protocol):
     @property
     def mark(self) -> str:
         """What stands for its session; empty where it has none."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """As ``Exchange.client_name``."""
         ...
 
     @property
@@ -108,6 +120,7 @@ class NoClient:
     """Nobody to tell or to ask: REST, ``porch call``, jobs. Progress and logs go nowhere."""
 
     mark = ""
+    name = ""
     capabilities: Mapping[str, Any] = {}
     can_ask = False
     log_level: str | None = None
@@ -147,13 +160,15 @@ class SilentExchange(NoClient):
 
     request_id = ""
     client = ""
+    client_name = ""
     client_capabilities: Mapping[str, Any] = {}
     input_responses: Mapping[str, Any] | None = None
     request_state: str | None = None
     credential: str | None = None
     meta: Mapping[str, Any] = {}
+    base = ""
 
-    def allows(self, tool: str) -> bool:
+    def allows(self, tool: str, caller: Caller | None = None) -> bool:
         """Nobody calls, so nobody may use anything."""
         return False
 
@@ -186,10 +201,12 @@ class CallExchange:
         redactions: what was taken out of the call's arguments and of the client's answers.
         place: the call's place among those of its plugin, once it has one.
         input_responses: as ``Exchange.input_responses``.
+        own_responses: the client's answers to the portal's own questions.
         request_state: as ``Exchange.request_state``.
     """
 
     __slots__ = (
+        "_call",
         "_client",
         "_context",
         "_given_meta",
@@ -202,6 +219,7 @@ class CallExchange:
         "clock",
         "credential",
         "input_responses",
+        "own_responses",
         "place",
         "redactions",
         "request_state",
@@ -216,6 +234,7 @@ class CallExchange:
         scrub: ArgumentScrub,
         clock: QuestionClock,
     ) -> None:
+        self._call = call
         self._context = call.context
         self._item = item
         self._client = call.client
@@ -230,7 +249,33 @@ class CallExchange:
         self.place: Lent | None = None
         self.redactions: tuple[Redaction, ...] = ()
         self.input_responses: Mapping[str, Any] | None = None
+        self.own_responses: Mapping[str, Any] = _NO_RESPONSES
         self.request_state: str | None = None
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls."""
+        return self._context.caller
+
+    @property
+    def base(self) -> str:
+        """The portal's address as the client sees it."""
+        return self._context.base
+
+    @property
+    def surface(self) -> str:
+        """What the audit record calls the way in."""
+        return self._context.way(self._call.surface)
+
+    @property
+    def in_person(self) -> bool:
+        """Whether the caller's own person has sent the call's form."""
+        return self._call.in_person
+
+    @property
+    def confirm(self) -> ApprovalRule | None:
+        """Whose yes whatever may write waits for (``Call.confirm``)."""
+        return self._call.confirm
 
     @property
     def request_id(self) -> str:
@@ -244,6 +289,12 @@ class CallExchange:
             return f"session {mark}"
         person = self._context.caller.person
         return f"person {person}" if person is not None else ""
+
+    @property
+    def client_name(self) -> str:
+        """As ``Exchange.client_name``; its secrets are taken out."""
+        found = self._scrub.now({"name": self._client.name})[0]["name"]
+        return str(found)
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
@@ -268,10 +319,10 @@ class CallExchange:
             self._meta = self._scrubbed(handed) if handed else handed
         return self._meta
 
-    def allows(self, tool: str) -> bool:
+    def allows(self, tool: str, caller: Caller | None = None) -> bool:
         """As ``Exchange.allows``; what a call leaves behind acts for nobody."""
-        caller = self._context.caller
-        return not self._over and self._others.allows(self._item.plugin, tool, caller)
+        who = caller or self._context.caller
+        return not self._over and self._others.allows(self._item.plugin, tool, who)
 
     async def missing(self, name: str | None = None) -> Sequence[Absent]:
         """As ``Exchange.missing``."""
@@ -315,7 +366,7 @@ class CallExchange:
 
     def resume(self, before: Resumption) -> None:
         """Go on with an earlier call, whose answers lose their secrets as well."""
-        self.request_state = before.state
+        self.request_state, self.own_responses = before.state, before.own
         if before.responses:
             self.input_responses = self._scrubbed(before.responses)
 

@@ -61,14 +61,19 @@ class InnerCalls:
         within = made._replace(surface=outer.surface, client=NO_CLIENT, depth=outer.depth + 1)
         outcome = await self._run(within)
         if outcome.error is not None:
-            raise _as_failure(key, outcome.error)
+            raise as_failure(key, outcome.error)
         body = outcome.body
         result = from_json(b"".join(body.parts) if isinstance(body, Pieces) else body)
         return {name: each for name, each in result.items() if name != "resultType"}
 
 
-def _as_failure(key: str, error: Exception) -> ToolFailed:
-    """What a tool is told of an error: the portal's own as failures, which it may hand on."""
+def as_failure(key: str, error: Exception) -> ToolFailed:
+    """What a tool, or an assistant, is told of an error: the portal's own as failures.
+
+    Args:
+        key: what was called.
+        error: what came of it.
+    """
     if isinstance(error, NotFound):  # what is hidden is told in the words of what never was
         return ToolFailed(error.code, f"There is no tool {key} for this caller.")
     if isinstance(error, PortalError):

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from auth import Caller
 from gateway.catalog.items import Item
@@ -35,10 +35,12 @@ from gateway.observability.telemetry import call_span
 from gateway.observability.tracebacks import Tracebacks
 from gateway.pipeline import exchange as exchanges
 from gateway.pipeline.answer_scrub import AnswerScrub
+from gateway.pipeline.approval_gate import ApprovalGate, Waiting, Work
 from gateway.pipeline.argument_scrub import ArgumentScrub
 from gateway.pipeline.bulkheads import Bulkheads, Lent
 from gateway.pipeline.call import Call, InternalError, Outcome, Target
 from gateway.pipeline.call_context import CallContext
+from gateway.pipeline.client_models import InputNeeded
 from gateway.pipeline.cursors import Cursors, Place, purpose_of
 from gateway.pipeline.exchange import CallExchange, Others
 from gateway.pipeline.inner_calls import InnerCalls
@@ -46,6 +48,7 @@ from gateway.pipeline.json_chunks import Body, Pieces
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.pipeline.pager import Pager, page_of
 from gateway.pipeline.question_clock import QuestionClock
+from gateway.scrubbing.opaque import NOTHING
 from gateway.scrubbing.scrubber import Redaction
 from gateway.toolkit.eager_start import within
 from gateway.toolkit.spans import span
@@ -64,6 +67,18 @@ _AWAY = (
 log = get_logger(__name__)
 
 
+class Scrubs(NamedTuple):
+    """What takes secrets out.
+
+    Attributes:
+        arguments: of the arguments.
+        answers: of what is answered.
+    """
+
+    arguments: ArgumentScrub
+    answers: AnswerScrub
+
+
 class Pipeline:
     """Runs calls.
 
@@ -72,9 +87,9 @@ class Pipeline:
         metrics: where every call is counted.
         cursors: seals where pages of results end.
         others: says what else of the portal the caller of a call may use.
-        arguments: takes secrets out of the arguments.
-        answers: takes secrets out of what is answered.
+        scrubs: take secrets out of arguments and answers.
         bulkheads: how much each plugin and item may take, and how long.
+        gate: has some tools wait for a person's yes.
 
     Attributes:
         inner: runs the calls that tools make of others.
@@ -86,17 +101,18 @@ class Pipeline:
         metrics: Metrics,
         cursors: Cursors,
         others: Others,
-        arguments: ArgumentScrub,
-        answers: AnswerScrub,
+        scrubs: Scrubs,
         bulkheads: Bulkheads,
+        gate: ApprovalGate,
     ) -> None:
         self._audit = audit
         self._metrics = metrics
         self._cursors = cursors
         self._others = others
-        self._arguments = arguments
-        self._answers = answers
+        self._arguments = scrubs.arguments
+        self._answers = scrubs.answers
         self._bulkheads = bulkheads
+        self._gate = gate
         self._writing = asyncio.Lock()
         self.inner = InnerCalls(self.call)
         waiting = "Calls that wait because their plugin is busy."
@@ -147,6 +163,11 @@ class Pipeline:
     def said_back(self, text: str, redactions: Sequence[Redaction]) -> str:
         """What a caller wrote, as it may be said back: without what its call has lost."""
         return self._arguments.text(text) if redactions else text
+
+    async def without_secrets(self, text: str) -> str:
+        """What somebody wrote to an assistant, without the secrets in it."""
+        clean, _ = await self._arguments.arguments({"text": text}, NOTHING)
+        return str(clean["text"])
 
     async def streamed(
         self, item: Item, events: AsyncGenerator[StreamEvent, None]
@@ -259,24 +280,27 @@ class Pipeline:
         exchange.redactions = tuple(found)
         exchange.resume(target.resume())
         if (page := page_of(item)) is None:
-            return await self._within_deadline(target, exchange, context, target.parse(given))
+            work: Work = partial(_found, target, target.parse(given), context.caller)
+            return await self._within_deadline(target, exchange, given, work)
         # Any surface may bring the cursor; the item itself knows nothing of it.
         args = target.parse({key: each for key, each in given.items() if key != CURSOR_ARGUMENT})
         purpose = purpose_of(item, args, context.caller)
         after = self._cursors.open(given.get(CURSOR_ARGUMENT), purpose)
         pager = Pager(page, self._cursors, purpose)
-        return await self._within_deadline(target, exchange, context, args, pager, after)
+        work = partial(_found, target, args, context.caller, pager, after)
+        return await self._within_deadline(target, exchange, given, work)
 
     async def _within_deadline(
         self,
         target: Target,
         exchange: CallExchange,
-        context: CallContext,
-        args: Any,
-        pager: Pager | None = None,
-        after: Place | None = None,
+        given: Mapping[str, Any],
+        work: Work,
     ) -> Any:
         item = target.item
+        # A call of another kind is about a tool, such as a task that one has begun, and runs none.
+        if not target.kind and (self._gate.rules or exchange.confirm is not None):
+            work = self._gate.guarded(Waiting(item, target.operation, given, exchange), work)
         heads, entered = self._bulkheads.of(item), 0
         seconds = heads[-1].seconds or item.timeout or self._bulkheads.deadline
 
@@ -292,8 +316,7 @@ class Pipeline:
                     head.running += 1
                 entered += 1
             exchange.place = Lent(heads[0])
-            work = _found(target, args, context.caller, pager, after)
-            return await within(seconds, work, late, exchange.clock.runs)
+            return await within(seconds, work(), late, exchange.clock.runs)
         finally:
             for head in heads[:entered]:
                 head.leave()
@@ -329,9 +352,16 @@ class Pipeline:
 
 
 async def _found(
-    target: Target, args: Any, caller: Caller, pager: Pager | None, after: Place | None
+    target: Target,
+    args: Any,
+    caller: Caller,
+    pager: Pager | None = None,
+    after: Place | None = None,
 ) -> Any:
-    found = await target.run(args, caller)
+    try:
+        found = await target.run(args, caller)
+    except InputNeeded as needed:  # the client's model is asked, and the call comes again
+        return needed.result
     if pager is None or not isinstance(found, Listing):
         return found
     return pager.show(found, after, await pager.ready(found, after))

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gateway.contract.backend_errors import is_outage
-from gateway.contract.services import Cache, Database, Embedder, Jobs, Objects, Reranker, Vectors
+from gateway.contract.jobs import Jobs
+from gateway.contract.models import Models
+from gateway.contract.services import Cache, Database, Embedder, Objects, Reranker, Vectors
 from gateway.errors import ConfigError, Problem
 from gateway.observability.logs import get_logger
 from gateway.services import signing_key as signing
@@ -24,12 +26,14 @@ from gateway.services.cache.service import CacheService, CacheUnavailable
 from gateway.services.database.migrations import MigrationFailed
 from gateway.services.database.service import DatabaseService, DatabaseUnavailable, open_database
 from gateway.services.jobs.service import JobService, open_jobs
+from gateway.services.models.service import ModelService
 from gateway.services.objects import ObjectService, open_objects
 from gateway.services.secrets import address, resolve
 from gateway.toolkit.background import background
 from gateway.toolkit.retry import backoff
 
 if TYPE_CHECKING:
+    from gateway.config.language_models import LanguageModels
     from gateway.contract import Job
     from gateway.services.embedding.reranker import ThreadedReranker
     from gateway.services.embedding.service import ThreadedEmbedder
@@ -86,6 +90,11 @@ class ServicesConfig(Protocol):
         """``none``, a model's name, or the directory of an ONNX model."""
         ...
 
+    @property
+    def models(self) -> LanguageModels:
+        """Which language models there are, and for what."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Shares:
@@ -99,6 +108,7 @@ class Shares:
     jobs: Jobs
     embedder: Embedder | None
     reranker: Reranker | None
+    models: Models
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +128,7 @@ class Services:
     jobs: JobService
     embedder: ThreadedEmbedder | None
     reranker: ThreadedReranker | None
+    models: ModelService
     notices: list[str] = field(default_factory=list)
 
     @property
@@ -197,6 +208,7 @@ class Services:
             jobs=self.jobs.for_owner(name),
             embedder=self.embedder,
             reranker=self.reranker,
+            models=self.models.for_owner(name),
         )
 
     def register_jobs(self, plugin: str, jobs: Sequence[Job]) -> None:
@@ -257,7 +269,11 @@ class Services:
 
 @asynccontextmanager
 async def open_services(
-    config: ServicesConfig, data_dir: Path, *, root: Path = Path()
+    config: ServicesConfig,
+    data_dir: Path,
+    *,
+    root: Path = Path(),
+    allow: tuple[str, ...] = (),
 ) -> AsyncGenerator[Services]:
     """Open the services that a configuration names; closed in reverse order.
 
@@ -268,13 +284,14 @@ async def open_services(
         config: the ``services:`` section.
         data_dir: where the embedded services keep their data.
         root: where the relative path of a ``file:`` reference starts.
+        allow: rules for secrets that are not applied to what language models are sent.
 
     Raises:
         ConfigError: an address is wrong, or a reference leads nowhere.
     """
-    services = _Opening(config, root).services(data_dir)
+    services = _Opening(config, root).services(data_dir, allow)
     async with AsyncExitStack() as stack:
-        for each in (services.database, services.cache, services.vectors):
+        for each in (services.database, services.cache, services.vectors, services.models):
             stack.push_async_callback(each.close)
         for model in (services.embedder, services.reranker):
             if model is not None:
@@ -290,7 +307,7 @@ class _Opening:
         self._root = root
         self._notices: list[str] = []
 
-    def services(self, data_dir: Path) -> Services:
+    def services(self, data_dir: Path, allow: tuple[str, ...]) -> Services:
         from gateway.services.embedding.reranker import open_reranker
         from gateway.services.embedding.service import open_embedder
         from gateway.services.vectors.address import open_vectors, vectors_address
@@ -318,6 +335,7 @@ class _Opening:
             jobs=self._at("database", lambda at: open_jobs(at, data_dir, shared, database.check)),
             embedder=self._model("embedding", open_embedder),
             reranker=self._model("reranker", open_reranker),
+            models=ModelService(config.models, database.for_owner(GATEWAY), self._root, allow),
             notices=self._notices,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
@@ -19,7 +19,11 @@ from auth.oauth.clients import Clients
 from auth.oauth.consent import Consents
 from auth.sealer import Sealer
 from auth.stores import Grant
+from gateway.assistant.personal import with_conversations
 from gateway.config.addresses import MCP_PATH, MEMBERS_PATH
+from gateway.contract.offers import Offer
+from gateway.identity.keepers import keepers
+from gateway.identity.machine_access import machine_access
 from gateway.identity.personal_archive import Archive
 from gateway.limits.call_limits import CallLimits
 from gateway.limits.limiter import Limiter
@@ -27,19 +31,27 @@ from gateway.limits.rate_counter import RateCounter
 from gateway.limits.route_limits import RouteLimits, unknown_operations
 from gateway.limits.shared_windows import open_windows
 from gateway.limits.stream_shares import StreamShares
+from gateway.observability.audit_record import AuditRecord
 from gateway.observability.health import health_routes, is_loopback
 from gateway.observability.logs import get_logger
 from gateway.open_portal import OpenPortal
 from gateway.pipeline.call import Call
 from gateway.pipeline.call_context import CallContext
+from gateway.surfaces.admin.budgets import BudgetAdmin
+from gateway.surfaces.admin.explaining import Explaining
+from gateway.surfaces.admin.payments import PaymentAdmin
 from gateway.surfaces.admin.routes import Admin, admin_routes
 from gateway.surfaces.admin.status import Status
+from gateway.surfaces.admin.tiers_diff import Comparing
 from gateway.surfaces.admin.tool_costs import ToolCosts
+from gateway.surfaces.admin_pages.pages import admin_pages
+from gateway.surfaces.assistant.routes import assistant_routes
 from gateway.surfaces.http.error_formats import ErrorFormats
 from gateway.surfaces.http.open_streams import OpenStreams
 from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.surfaces.mcp.about import About
+from gateway.surfaces.mcp.approval_news import ApprovalNews
 from gateway.surfaces.mcp.calls import Calls
 from gateway.surfaces.mcp.calls_of_tools import CallsOfTools
 from gateway.surfaces.mcp.elicitations import Elicitations
@@ -55,10 +67,15 @@ from gateway.surfaces.mcp.resumption import Resumption
 from gateway.surfaces.mcp.sessions import Sessions
 from gateway.surfaces.mcp.step_up import StepUp
 from gateway.surfaces.mcp.subscriptions import Subscriptions
+from gateway.surfaces.mcp.task_news import TaskNews
+from gateway.surfaces.mcp.tasks import Tasks
 from gateway.surfaces.oauth.parts import OAuthSurface
 from gateway.surfaces.oauth.routes import oauth_routes, resources_of
 from gateway.surfaces.pages import PageParts, Pages
+from gateway.surfaces.pages.approvals import ApprovalPages
 from gateway.surfaces.pages.view_pages import ViewPages
+from gateway.surfaces.pages.view_writes import ViewWrites
+from gateway.surfaces.pages.waiting import Waiting
 from gateway.surfaces.rest.openapi import Document
 from gateway.surfaces.rest.routes import Rest, described_routes
 from gateway.surfaces.server_card import discovery_routes
@@ -89,6 +106,9 @@ class Surfaces:
         self._sessions = Sessions(self._who.key, cache, clients)
         self._relay = Relay(self._who.key, cache)
         self._elicitations = Elicitations(self._who.key, cache, self._sessions.live)
+        live, approvals = self._sessions.live, running.approvals
+        self._approval_news = ApprovalNews(self._who.key, cache, live, approvals)
+        approvals.tell = self._approval_news.asked
         self._replies = Replies(self._who.key, cache)
         self.upstreams = Upstreams(running.plugins.offers)
         self.dialects = ErrorFormats(())
@@ -106,7 +126,7 @@ class Surfaces:
 
     def listening(self) -> tuple[Coroutine[Any, Any, None], ...]:
         """What hears from other replicas what is for clients of the legacy era here."""
-        return self._relay.listen(), self._elicitations.listen()
+        return self._relay.listen(), self._elicitations.listen(), self._approval_news.listen()
 
     def error_page(self, request: Request, status: int, title: str, text: str) -> Response:
         """A page that tells a person what went wrong."""
@@ -128,8 +148,8 @@ class Surfaces:
             self.streams,
         )
         wire, others = self._own_routes
-        views = ViewPages(self._pages.frame, running.catalog, running.pipeline)
-        return [*wire, *rest.routes(), *webhook_routes(offers, limit), *others, views.route()]
+        views = ViewPages(self._pages.frame, self._view_writes)
+        return [*wire, *rest.routes(), *webhook_routes(offers, limit), *others, *views.routes()]
 
     def is_mcp(self, scope: Scope) -> bool:
         """Whether a request, which the HTTP guard has let in, is for the MCP endpoint."""
@@ -149,13 +169,21 @@ class Surfaces:
                 Route(path, endpoint=self.mcp)
                 for path in (MCP_PATH, MEMBERS_PATH, MCP_PATH + "/{plugin}")
             ),
+            *assistant_routes(self._pages.frame, running, self.streams),
         ]
+        admin, status = self._admin(), self._status()
         return wire, [
+            *admin_pages(self._pages.frame, running, admin, status),
             *health_routes(running.board, running.metrics, self._may_see, running.workers),
-            *admin_routes(self._admin(), self._status().answer, self._tool_costs.answer),
+            *admin_routes(admin, status.answer, self._tool_costs.answer),
             *oauth_routes(self._oauth()),
             *self._pages.routes(),
+            *ApprovalPages(self._pages.frame, running.approvals, self._view_writes).routes(),
         ]
+
+    @cached_property
+    def _view_writes(self) -> ViewWrites:
+        return ViewWrites(self._pages.frame, self._running.approvals)
 
     def _unknown_operations(self) -> list[str]:
         """What ``portal.yaml`` limits and no plugin that is open, or may open still, has."""
@@ -190,8 +218,19 @@ class Surfaces:
         running = self._running
         catalog, pipeline = running.catalog, running.pipeline
         signer = StateSigner(self._who.key)
-        limits = CallLimits(running.portal.config.limits, self._counting, self._who.key)
-        return Calls(catalog, running.discovery, pipeline, self.upstreams, signer, limits)
+        limits, tasks = self._call_limits, self._tasks
+        return Calls(catalog, running.discovery, pipeline, self.upstreams, signer, limits, tasks)
+
+    @cached_property
+    def _tasks(self) -> Tasks:
+        running, sealer = self._running, Sealer(self._who.key, "task")
+        return Tasks(running.catalog, running.services.jobs.for_owner, sealer)
+
+    @cached_property
+    def _call_limits(self) -> CallLimits:
+        limits, budgets = self._running.portal.config.limits, self._running.budgets
+        given = (limits, self._counting, self._who.key, budgets.calls_of)
+        return CallLimits(*given, lambda: bool(budgets.file.plans))
 
     @cached_property
     def _calls_of_tools(self) -> CallsOfTools:
@@ -248,12 +287,21 @@ class Surfaces:
         resumed = "Replies that a legacy client came back for: told, or lost."
         shown.counters("mcp_resumptions", resumed, ("outcome",), lambda: resumption.outcomes)
         return Endpoint(
-            Modern(self._methods, self._subscriptions, self._about.server, clients),
+            Modern(
+                self._methods,
+                self._subscriptions,
+                self._about.server,
+                clients,
+                TaskNews(self._tasks, self._methods.answer),
+            ),
             self._legacy,
             running.catalog,
             self.upstreams,
             int(config.limits.body),
         )
+
+    async def _calls_of(self, person: str, most: int) -> Sequence[AuditRecord]:
+        return await self._running.audit.read({"person": person}, most)
 
     def _status(self) -> Status:
         live = self._sessions.live
@@ -264,13 +312,22 @@ class Surfaces:
         return ToolCosts(self._running.discovery)
 
     def _admin(self) -> Admin:
-        who = self._who
-        catalog, closed = self._running.catalog, self._running.plugins.closed
-        return Admin(catalog, self._running.absences, who.resolver, who.stores, closed)
+        running, resolver, stores = self._running, self._who.resolver, self._who.stores
+        explaining = Explaining(running.catalog, running.absences, resolver, stores)
+        comparing = Comparing(running.catalog, resolver, stores)
+        budgets = BudgetAdmin(running.budgets, explaining.people)
+        payments = PaymentAdmin(running.payments)
+        return Admin(
+            running.catalog, explaining, comparing, budgets, running.plugins.closed, payments
+        )
 
     def _oauth(self) -> OAuthSurface:
         who, config = self._who, self._running.portal.config
         fetcher = Fetcher(config.sign_in.private_hosts)
+        is_resource = resources_of(self._running.catalog.plugins)
+        machines = machine_access(
+            self._running.portal, who.machine_tokens, who.stores, who.accounts, is_resource
+        )
         server = AuthorizationServer(
             clients=Clients(Sealer(who.key, "client"), ClientDocuments(fetcher.fetch)),
             consents=self._consents,
@@ -279,12 +336,20 @@ class Surfaces:
             tokens=who.access_tokens,
             revocations=who.revocations,
             site=who.site,
-            is_resource=resources_of(self._running.catalog.plugins),
+            is_resource=is_resource,
             refresh_lifetime=config.sign_in.tokens.refresh,
             grant_lifetime=config.sign_in.tokens.grant,
             reused=_reused,
+            machines=machines,
         )
-        return OAuthSurface(server, who.keys, config.name, self.error_page)
+        audit = self._running.audit.write
+        return OAuthSurface(server, who.keys, config.name, self.error_page, audit=audit)
+
+    @property
+    def _archive(self) -> Archive:
+        running = self._running
+        kept = with_conversations(self._keepers(), running.assistant)
+        return Archive(kept, running.plugins.closed)
 
     @cached_property
     def _pages(self) -> Pages:
@@ -307,7 +372,13 @@ class Surfaces:
             believed=config.roles.cache,
             offers=self._running.plugins.offers,
             missing=self._running.absences.visible_to,
-            archive=Archive(self._running.plugins.offers, self._running.plugins.closed),
+            asks_first=self._running.approvals.asks_first,
+            waiting=Waiting(self._running.approvals, self._running.plugins.offers).count,
+            archive=self._archive,
+            chats=self._running.assistant.is_there,
+            calls_of=self._calls_of,
+            run=self._running.pipeline.call,
+            limits=self._call_limits,
             deleted=self._running.erasures.soon,
             connected=self._elicitations.complete,
             tried=self._running.metrics.count(
@@ -318,6 +389,11 @@ class Surfaces:
             ).add,
         )
         return Pages(parts)
+
+    def _keepers(self) -> Mapping[str, Offer]:
+        """Who has something of people for their archive."""
+        offers, models = self._running.plugins.offers, self._running.services.models
+        return keepers(offers, models if models.config.roles else None, self._running.work.offers)
 
 
 def _reused(what: str, grant: Grant) -> None:

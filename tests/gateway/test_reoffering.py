@@ -2,8 +2,10 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
+from mcp_types import ToolAnnotations
 
 from gateway.contract import (
     Change,
@@ -11,10 +13,13 @@ from gateway.contract import (
     Plugin,
     Skill,
     SkillFile,
+    Tier,
     Tool,
     UpstreamCredential,
+    View,
 )
 from gateway.testing import RequestRefused, open_test_portal
+from tests.gateway.surfaces.views import painted
 from tests.gateway.test_plugin_host import _module, _plugin, _run
 
 
@@ -97,3 +102,12 @@ async def test_a_clash_in_a_later_offer_sets_aside_the_item_alone():
         assert set(await portal.tools()) == {"a_tool", "fine"}
         host.reoffer(Offer(tools=[_tool("fine")]))
         assert portal.running.catalog.set_aside == []
+
+
+async def test_views_come_with_the_offer_that_replaces_another():
+    async with _reoffering() as (portal, host, _):
+        assert (await portal.http("open").get("/b/later")).status_code == 404
+        tool = _tool("later", tier=Tier.OPEN, annotations=ToolAnnotations(read_only_hint=True))
+        template = Path(painted.__file__).with_name("thing.html")
+        host.reoffer(Offer(tools=[tool], views=[View("later", "Later", "later", template)]))
+        assert (await portal.http("open").get("/b/later")).status_code == 200

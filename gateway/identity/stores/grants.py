@@ -24,8 +24,8 @@ class SqlGrants:
         self._database = database
         self._clock = clock
 
-    async def add(self, grant: Grant, code: Code, digest: str) -> None:
-        """Keep a grant together with its code.
+    async def add(self, grant: Grant, code: Code | None = None, digest: str = "") -> None:
+        """Keep a grant together with its code, where it has one.
 
         Raises:
             NoSuchPerson: there is no such person.
@@ -33,7 +33,8 @@ class SqlGrants:
         try:
             async with self._database.begin() as connection:
                 await connection.execute(insert(grants).values(**asdict(grant)))
-                await connection.execute(insert(codes).values(digest=digest, **asdict(code)))
+                if code is not None:
+                    await connection.execute(insert(codes).values(digest=digest, **asdict(code)))
         except IntegrityError:
             raise NoSuchPerson from None
 

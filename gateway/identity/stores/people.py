@@ -122,6 +122,18 @@ class SqlPeople:
                 record = insert(forgotten).values(person=person, at=self._clock())
                 await connection.execute(record)
 
+    async def matching(self, text: str, *, after: Person | None, limit: int) -> list[Person]:
+        """As ``auth.stores.People.matching``."""
+        holders = select(accounts.c.person).where(
+            or_(
+                accounts.c.known_as.contains(text.casefold(), autoescape=True),
+                accounts.c.email.contains(text.lower(), autoescape=True),
+                func.lower(accounts.c.subject).contains(text.lower(), autoescape=True),
+            )
+        )
+        among = or_(people.c.id == text, people.c.id.in_(holders)) if text else None
+        return await self._page(after, limit, among)
+
     async def everyone(self) -> AsyncIterator[Person]:
         """All people, the oldest first; those who come meanwhile are among them."""
         after: Person | None = None
@@ -130,8 +142,15 @@ class SqlPeople:
                 yield person
             after = page[-1]
 
-    async def _page(self, after: Person | None) -> list[Person]:
-        ids = select(people.c.id).order_by(people.c.created, people.c.id).limit(PEOPLE_PER_PAGE)
+    async def _page(
+        self,
+        after: Person | None,
+        limit: int = PEOPLE_PER_PAGE,
+        among: ColumnElement[bool] | None = None,
+    ) -> list[Person]:
+        ids = select(people.c.id).order_by(people.c.created, people.c.id).limit(limit)
+        if among is not None:
+            ids = ids.where(among)
         if after is not None:
             same = and_(people.c.created == after.created, people.c.id > after.id)
             ids = ids.where(or_(people.c.created > after.created, same))

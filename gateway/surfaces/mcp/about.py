@@ -13,6 +13,7 @@ from gateway.catalog.items import Kind
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import LIST_TTL_MS
 from gateway.surfaces.mcp.skills import EXTENSION, SETTINGS
+from gateway.surfaces.mcp.task_states import EXTENSION as TASKS
 
 _MAX_NAMES = 8
 MAX_SAID_CHARACTERS = 6_000
@@ -52,7 +53,7 @@ class About:
         # Whether or not a plugin serves skills now: one may begin to while clients are connected.
         extensions = {EXTENSION: dict(SETTINGS)}
         if modern:
-            return both | {"extensions": extensions}
+            return both | {"extensions": {**extensions, TASKS: {}}}
         return both | {"logging": {}, "experimental": extensions}
 
     def instructions(self, caller: Caller, only: str | None = None) -> str:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import mcp_types as mcp
 
 from auth import Caller
+from gateway.catalog.apps import APPROVAL_APP
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import OWN_TOOLS, Item
 from gateway.contract import (
@@ -42,7 +43,8 @@ from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.request_state import StateSigner
 from gateway.surfaces.mcp.results import prompt_result, resource_result, tool_result
 from gateway.surfaces.mcp.skills import file_reader, skill_entry, skill_result
-from gateway.surfaces.mcp.url_elicitation import others
+from gateway.surfaces.mcp.tasks import Tasks, task_of
+from gateway.surfaces.mcp.url_elicitation import others, own
 from gateway.surfaces.views.apps import document, with_drawing
 from gateway.surfaces.views.drawing import Drawing
 from gateway.toolkit import mirrored_headers
@@ -71,6 +73,7 @@ class Calls:
         upstreams: the callers' own credentials for the plugins' upstreams.
         signer: signs the states of unfinished answers.
         limits: counts the tool calls of each caller.
+        tasks: has jobs do the work of tools, for clients that follow tasks.
 
     Attributes:
         table: what makes the call of each method.
@@ -84,6 +87,7 @@ class Calls:
         upstreams: Upstreams,
         signer: StateSigner,
         limits: CallLimits,
+        tasks: Tasks,
     ) -> None:
         self._catalog = catalog
         self._discovery = discovery
@@ -91,12 +95,14 @@ class Calls:
         self._upstreams = upstreams
         self._signer = signer
         self._limits = limits
+        self._tasks = tasks
         self.table: Mapping[str, Callable[[Request], Call]] = {
             "tools/call": self._tool,
             "prompts/get": self._prompt,
             "resources/read": self._resource,
             "skills/get": self._skill,
             "completion/complete": self._completion,
+            **tasks.table(self._call, self._of_tool),
         }
 
     def _tool(self, asked: Request) -> Call:
@@ -108,10 +114,15 @@ class Calls:
 
         def find() -> Target:
             item = found(name, context.caller, context.only)
-            render = self._finished(request, self._of_tool(item, request, given))
             # Parameter headers mirror what the client calls, which is not what it has called.
             headers = () if is_inner else item.headers
-            run, resume = _declared(item, Tool).run, self._resumed(request, headers, given)
+            resume = self._resumed(request, headers, given)
+            answer = self._of_tool(item, request, given)
+            if task := task_of(item, request):
+                starting = self._tasks.starting(item, task, request, answer)
+                render = self._finished(request, starting.render)
+                return Target(item, starting.run, item.parse, render, resume)
+            run, render = _declared(item, Tool).run, self._finished(request, answer)
             pieces = self._in_pieces(request, partial(tool_pieces, era=request.era))
             return Target(item, run, item.parse, render, resume, pieces=pieces)
 
@@ -123,7 +134,7 @@ class Calls:
         view = self._catalog.views.showing(item) if request.apps else None
         if view is None:
             return lambda value, _: tool_result(value, request.era)
-        drawing = Drawing(self._catalog, request.context.base)
+        drawing = Drawing(self._catalog, request.context.base, request.caller)
 
         def render(value: Any, redactions: Sequence[Redaction]) -> bytes:
             result, shown = tool_result(value, request.era), {} if redactions else given
@@ -164,7 +175,9 @@ class Calls:
         uri, context, variables = request.params["uri"], request.context, dict[str, str]()
 
         def find() -> Target:
-            item, found = self._catalog.resource(uri, context.caller, context.only)
+            item, found = APPROVAL_APP, dict[str, str]()
+            if uri != APPROVAL_APP.name or not self._catalog.approvals:
+                item, found = self._catalog.resource(uri, context.caller, context.only)
             variables.update(found)
             run, mime_type = _reading(item, variables)
 
@@ -288,7 +301,8 @@ class Calls:
             state = request.params.get("requestState")
             if state is not None:
                 state = self._signer.open(state, request.caller, _purpose(request))
-            return Resumption(state, others(request.params.get("inputResponses")))
+            responses = request.params.get("inputResponses")
+            return Resumption(state, others(responses), own(responses))
 
         return resume
 

@@ -141,6 +141,11 @@ def check_modern(
     return meta
 
 
+def unknown_method(method: str) -> WireError:
+    """The error for a method that is not served."""
+    return WireError(METHOD_NOT_FOUND, f"Unknown method: {method[:100]}")
+
+
 def unsupported_version(requested: Any) -> WireError:
     """The error for a protocol version that the portal does not speak."""
     # As server/discover says; the revisions before are reached by `initialize`, not by retrying.

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
+from gateway.catalog.apps import APPROVAL_APP
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item, Kind
 from gateway.catalog.views import is_view
@@ -140,12 +141,14 @@ class Listing:
 
     def _items(self, request: Request) -> list[Item]:
         kinds, _ = _KINDS[request.method]
-        return [
+        items = [
             item
             for kind in kinds
             for item in self._catalog.listed(kind, request.caller, request.only)
             if request.apps or not is_view(item)
         ]
+        waits = request.apps and "resource" in kinds and self._catalog.approvals
+        return [*items, APPROVAL_APP] if waits else items
 
     async def _write(self, request: Request, cursor: str | None) -> bytes:
         _, key = _KINDS[request.method]
@@ -167,8 +170,8 @@ class Listing:
 
     def _with_app(self, entry: Mapping[str, Any], request: Request) -> Mapping[str, Any]:
         """A tool's entry with the App that shows it, where there is one."""
-        view = self._catalog.view_of(entry["name"])
-        return entry if view is None else with_app(entry, view.name)
+        app = self._catalog.app_of(entry["name"])
+        return entry if app is None else with_app(entry, app.name)
 
     def _skill(self, item: Item, request: Request) -> dict[str, Any]:
         return skill_entry(item, self._catalog.files(item, request.caller))

@@ -11,6 +11,7 @@ from gateway.contract import ConnectionNeeded, RelayedError, ToolFailed
 from gateway.errors import NotFound, PortalError
 from gateway.limits.call_limits import headers_of
 from gateway.limits.rate_counter import LimitReached
+from gateway.pipeline.approval_answers import NotApproved
 from gateway.pipeline.call import Outcome
 from gateway.pipeline.json_chunks import Body
 from gateway.pipeline.pipeline import Pipeline
@@ -20,10 +21,10 @@ from gateway.surfaces.mcp.calls import BAD_HEADER, Calls, kind_of
 from gateway.surfaces.mcp.elicitations import Elicitations
 from gateway.surfaces.mcp.envelope import (
     INVALID_PARAMS,
-    METHOD_NOT_FOUND,
     MISSING_CAPABILITY,
     RESOURCE_NOT_FOUND,
     WireError,
+    unknown_method,
 )
 from gateway.surfaces.mcp.lists import Listing
 from gateway.surfaces.mcp.redaction_report import error_with_report, with_report
@@ -32,6 +33,8 @@ from gateway.surfaces.mcp.request_state import BAD_STATE
 from gateway.surfaces.mcp.results import tool_failure
 from gateway.surfaces.mcp.step_up import Challenge, StepUp
 from gateway.surfaces.mcp.url_elicitation import asked_to_connect, asked_to_open
+from gateway.surfaces.views.approval_card import approval_card
+from gateway.surfaces.views.apps import with_drawing
 from gateway.toolkit.client_capabilities import NO_CAPABILITY
 from gateway.toolkit.mcp_names import HEADER_MISMATCH
 
@@ -152,6 +155,8 @@ class Methods:
             raise WireError(code, failed.message, failed.details or None)
         if request.method == "tools/call":
             written = tool_failure(failed, request.context.request_id, request.era)
+            if request.apps and isinstance(failed, NotApproved):
+                written = _with_card(written, failed, request, scrubbed=bool(outcome.redactions))
             return with_report(written, outcome.redactions)
         details = failed.details
         if request.method == "resources/read":
@@ -160,9 +165,10 @@ class Methods:
         raise WireError(_code(request, failed.code), failed.message, details)
 
 
-def unknown_method(method: str) -> WireError:
-    """The error for a method that is not served."""
-    return WireError(METHOD_NOT_FOUND, f"Unknown method: {method[:100]}")
+def _with_card(result: bytes, failed: NotApproved, request: Request, *, scrubbed: bool) -> bytes:
+    """The failure of a call that waits for a yes, with the card that an App shows."""
+    again = None if scrubbed else request.params.get("arguments") or {}
+    return with_drawing(result, approval_card(failed, request.params["name"], again), failed.page)
 
 
 def _code(request: Request, failure: str) -> int:

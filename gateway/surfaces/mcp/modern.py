@@ -17,7 +17,7 @@ from gateway.observability.logs import get_logger
 from gateway.pipeline.call import InternalError
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.responses import send_json
-from gateway.surfaces.mcp import reply_stream, skills
+from gateway.surfaces.mcp import reply_stream, skills, tasks
 from gateway.surfaces.mcp.envelope import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -26,13 +26,16 @@ from gateway.surfaces.mcp.envelope import (
     check_modern,
     is_request,
     success,
+    unknown_method,
     unsupported_version,
 )
-from gateway.surfaces.mcp.methods import Methods, Result, unknown_method
+from gateway.surfaces.mcp.methods import Methods, Result
 from gateway.surfaces.mcp.request import LEVELS, Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.step_up import Challenge
 from gateway.surfaces.mcp.subscriptions import Subscriptions
+from gateway.surfaces.mcp.task_news import TaskNews
+from gateway.toolkit.client_capabilities import name_of
 
 log = get_logger(__name__)
 
@@ -45,6 +48,7 @@ class Modern:
         subscriptions: answers ``subscriptions/listen``.
         server: the portal's ``serverInfo``.
         clients: says how a client is told of many tools.
+        tasks: tells streams of tasks.
     """
 
     def __init__(
@@ -53,11 +57,13 @@ class Modern:
         subscriptions: Subscriptions,
         server: Mapping[str, Any],
         clients: ClientTable,
+        tasks: TaskNews,
     ) -> None:
         self._era = Era(LATEST_MODERN_VERSION, server)
         self._methods = methods
         self._subscriptions = subscriptions
         self._clients = clients
+        self._tasks = tasks
 
     async def serve(
         self, message: Mapping[str, Any], context: CallContext, receive: Receive, send: Send
@@ -70,7 +76,7 @@ class Modern:
         except WireError as error:
             return await send_json(send, error.body(_id(message)), error.status)
         if request.method == "subscriptions/listen":
-            return await self._subscriptions.listen(request, receive, send)
+            return await self._subscriptions.listen(request, receive, send, self._tasks)
         work = settle(request, self._methods.answer(request))
         return await reply_stream.answer(work, request.channel.outbox, receive, send)
 
@@ -97,6 +103,7 @@ class Modern:
             progress_token=meta.get("progressToken"),
             log_level=level if level in LEVELS else None,
         )
+        channel.name = name_of(meta.get(mcp.CLIENT_INFO_META_KEY))
         return Request(
             id=message["id"],
             method=method,
@@ -124,6 +131,8 @@ def validate(method: str, version: str, params: Mapping[str, Any] | None) -> Non
     """
     if method in skills.METHODS:
         return skills.check(method, params or {})
+    if method in tasks.METHODS and version == LATEST_MODERN_VERSION:
+        return tasks.check(method, params or {})
     try:
         # What `validate_client_request` does, without what it does each time to say it.
         model = specified.CLIENT_REQUESTS[method, version]

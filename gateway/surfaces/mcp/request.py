@@ -72,6 +72,9 @@ class Channel:
         session: the legacy session through which the client may be asked, or None.
         relay: finds the client's answers, where there is a session.
         elicitations: tells the client when links have been opened, where there is a session.
+
+    Attributes:
+        name: what the client calls itself.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class Channel:
     ) -> None:
         self.outbox = outbox
         self.capabilities = capabilities
+        self.name = "" if session is None else session.client
         self._token = progress_token
         self._log_level = log_level
         self._session = session

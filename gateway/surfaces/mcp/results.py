@@ -82,6 +82,15 @@ class Era:
         written = methods.serialize_server_result(method, self.version, data)
         return finish(written) if finish else written
 
+    def written(self, value: Mapping[str, Any], kind: str = "complete") -> bytes:
+        """Write a result that the specification's revisions do not know, such as an extension's.
+
+        Args:
+            value: the result.
+            kind: its ``resultType``.
+        """
+        return _json({"resultType": kind, **value, "_meta": self._meta})
+
     def relayed(self, result: Mapping[str, Any], **over: Any) -> bytes:
         """Write another server's result in this era's shape; what it does not know stays.
 

@@ -23,6 +23,7 @@ from gateway.config.tools import Mode
 from gateway.contract import Cache
 from gateway.discovery.client_table import ClientTable
 from gateway.surfaces.mcp.push_stream import Feed
+from gateway.toolkit.client_capabilities import name_of
 
 SESSION_LIFETIME_SECONDS = 24 * 3600
 """Seconds after which a session id is no longer taken."""
@@ -57,6 +58,7 @@ class Session:
         self.person: str | None = claims["p"]
         self.capabilities: Mapping[str, Any] = claims["c"]
         self.mode: Mode = claims.get("m", "full")  # absent from ids of before there were modes
+        self.client: str = claims.get("i", "")  # likewise
         self.began: float = claims["t"]
         self.checked = time.monotonic()
         self.signed_in = False
@@ -135,6 +137,7 @@ class Sessions:
             "p": caller.person,
             "c": _askable(capabilities),
             "m": self._clients.mode(client, capabilities),
+            "i": name_of(client),
             "t": int(time.time()),
             "n": secrets.token_hex(8),
         }

@@ -33,6 +33,8 @@ from gateway.surfaces.mcp.push_stream import Feed
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.sessions import Session
 from gateway.surfaces.mcp.sse import event, priming
+from gateway.surfaces.mcp.task_news import TaskNews
+from gateway.toolkit.background import background
 
 MAX_FOLLOWED_RESOURCES = 1000
 """Resources that one client may follow."""
@@ -77,12 +79,17 @@ class Subscriptions:
         self._telling: asyncio.Task[None] | None = None
         changes.listen(self._on_change)
 
-    async def listen(self, request: Request, receive: Receive, send: Send) -> None:
+    async def listen(self, request: Request, receive: Receive, send: Send, tasks: TaskNews) -> None:
         """Answer ``subscriptions/listen``: acknowledge, then send changes until the end."""
-        if request.channel.outbox.closed:
-            error = WireError(INVALID_REQUEST, "Accept text/event-stream to listen.")
+        try:
+            if request.channel.outbox.closed:
+                raise WireError(INVALID_REQUEST, "Accept text/event-stream to listen.")
+            task_ids = await tasks.granted(request)
+        except WireError as error:
             return await send_json(send, error.body(request.id), error.status)
         wanted, feed, meta = self._granted(request), Feed(), {_ID: request.id}
+        if task_ids:
+            wanted["taskIds"] = list(task_ids)
 
         def tell(news: News) -> None:
             if self._is_wanted(news.change, wanted, request):
@@ -98,7 +105,8 @@ class Subscriptions:
                 self._registered(feed, request.context, tell),
                 self._following(feed, wanted, request),
             ):
-                await feed.run(receive, send, last)
+                async with background(tasks.follow(request, task_ids, feed, meta)):
+                    await feed.run(receive, send, last)
         except TooManyStreams as refusal:
             await refuse(send, refusal, request.id)
 

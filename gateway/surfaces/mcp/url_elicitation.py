@@ -101,6 +101,11 @@ def others(responses: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return {name: each for name, each in responses.items() if not name.startswith(_OWN)} or None
 
 
+def own(responses: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """A client's answers to the gateway's own questions."""
+    return {name: each for name, each in (responses or {}).items() if name.startswith(_OWN)}
+
+
 def _declined(request: Request) -> bool:
     """Whether the person was asked already, and would not: asking again would have no end."""
     answers = request.params.get("inputResponses") or {}

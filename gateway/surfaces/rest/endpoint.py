@@ -20,6 +20,7 @@ from gateway.contract import Refusal, Route, Tool, ToolFailed
 from gateway.errors import PortalError
 from gateway.limits.route_limits import RouteLimits
 from gateway.limits.sliding_window import Taken
+from gateway.pipeline.approval_answers import APPROVAL_NEEDED, APPROVAL_REFUSED
 from gateway.pipeline.call import Call, InternalError, Outcome, Target
 from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.json_chunks import Body, Pieces, json_pieces
@@ -37,7 +38,13 @@ from gateway.surfaces.rest.parameters import given, parsed
 SHARED = b"public, max-age=300, stale-while-revalidate=3600"
 """What caches do with what everyone may read."""
 _OWN = b"private, no-cache"
-_STATUS = {"not_found": 404, "busy": 503, "unavailable": 503}
+_STATUS = {
+    "not_found": 404,
+    "busy": 503,
+    "unavailable": 503,
+    APPROVAL_NEEDED: 409,
+    APPROVAL_REFUSED: 403,
+}
 """Statuses of failures whose code says more than that the request was wrong."""
 
 
@@ -64,6 +71,7 @@ class Endpoint:
     ) -> None:
         self._route: Route = described.route
         self._name = described.route.tool or f"{described.route.method} {described.path}"
+        self._operation = f"{described.route.method} {described.path}"
         self._plugin = described.plugin
         self._dialect = dialect
         self._catalog = catalog
@@ -110,7 +118,15 @@ class Endpoint:
 
     def _target(self, context: CallContext) -> Target:
         item = self._item(context)
-        return Target(item, self._route.run, self._parsed, _render, kind=self._kind, pieces=_pieces)
+        return Target(
+            item,
+            self._route.run,
+            self._parsed,
+            _render,
+            kind=self._kind,
+            pieces=_pieces,
+            operation=self._operation,
+        )
 
     def _parsed(self, raw: Mapping[str, Any]) -> Any:
         return parsed(self._route.params, raw)

@@ -61,6 +61,12 @@ def _failures(each: Described) -> dict[str, str]:
         "403": "The route asks for a higher tier.",
         "404": "There is no such entry.",
     }
+    if route.tool is not None and each.api is None:
+        failures["403"] += " Or a person has refused the call: approval_refused."
+        failures["409"] = (
+            "The call waits for a person's yes: approval_needed. The details name the approval, "
+            "who decides, until when, and the page; then call again with the very same arguments."
+        )
     if route.admin:
         failures |= {"401": "Sign in.", "403": "The route is for the portal's admins."}
     if route.method in WITH_BODY:

@@ -297,3 +297,11 @@ def test_a_credential_for_named_tools_may_know_of_these_where_they_are_hidden() 
     decision = Decision(PUBLIC, True, "")
     assert may_know(caller, ItemKey("kb", "tool", "get"), decision)
     assert not may_know(caller, ItemKey("kb", "tool", "put"), decision)
+
+
+def test_a_decision_names_the_line_that_made_it_also_where_a_floor_raises_it():
+    found = TierRules((Rule("knowledge", OPEN, line=3), Rule("knowledge/ask", PUBLIC, line=7)))
+    assert found.decide(tool("knowledge/ask"), None, OPEN).line == 7
+    assert found.decide(tool("knowledge/get"), None, MEMBERS).line == 3
+    assert found.decide(tool("skills_repo/get"), PUBLIC, OPEN).line == 0
+    assert found.decide(tool("skills_repo/get"), None, OPEN).line == 0

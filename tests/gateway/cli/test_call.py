@@ -63,7 +63,7 @@ def test_a_word_that_is_no_pair_is_a_usage_error(porch: Run) -> None:
 def test_tools_shows_what_a_tier_may_use(porch: Run) -> None:
     open_, members = porch("tools", "--as", "open"), porch("tools", "--as", "members")
     assert "search_knowledge query [filters]" in open_.output
-    assert "get_document" not in open_.output
+    assert "get_document contentType" not in open_.output
     assert "get_document contentType id" in members.output
 
 

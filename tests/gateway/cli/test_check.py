@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +192,46 @@ def test_a_plugin_whose_section_is_wrong_is_not_asked(
     result = porch("check")
     assert "plugins.plants.bds" in result.output
     assert "asked" not in result.output
+
+
+MODELS = """\
+services:
+  models:
+    providers:
+      main:
+        kind: openai
+        key: env:NO_SUCH_KEY
+      spare:
+        kind: anthropic
+        key: env:NO_OTHER_KEY
+    simple: main/gpt-5
+"""
+
+
+def test_a_models_key_that_is_not_there_is_named_by_its_line(porch: Run) -> None:
+    Path("config/portal.yaml").write_text(MODELS)
+    result = porch("check")
+    assert "config/portal.yaml:6: services.models.providers.main.key: " in result.output
+    assert "NO_SUCH_KEY" in result.output
+    assert "NO_OTHER_KEY" not in result.output, "no role asks that one"
+
+
+def test_models_whose_library_is_not_installed_are_named_by_their_line(
+    porch: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_SUCH_KEY", "sk-there")
+    found = util.find_spec
+    absent = {"openai"}
+    monkeypatch.setattr(util, "find_spec", lambda name: None if name in absent else found(name))
+    Path("config/portal.yaml").write_text(MODELS)
+    result = porch("check")
+    assert "config/portal.yaml:10: services.models.simple: " in result.output
+    assert "make models" in result.output
+
+
+def test_models_that_can_be_asked_are_no_problem(
+    porch: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_SUCH_KEY", "sk-there")
+    Path("config/portal.yaml").write_text(MODELS)
+    assert "services.models" not in porch("check").output

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from benchmarks.processes import free_port
-from gateway.cli.diagnosis import Weight
 from gateway.cli.public_address import of_address
+from gateway.observability.diagnosis import Weight
 
 
 class Proxy(BaseHTTPRequestHandler):

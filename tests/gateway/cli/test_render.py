@@ -45,6 +45,12 @@ def test_an_empty_list_says_so() -> None:
     assert shown({"stages": [], "openRuns": []}).splitlines()[::2] == ["stages", "open runs"]
 
 
+def test_an_empty_list_with_a_note_is_the_note_alone() -> None:
+    told = {"results": [], "note": "Indexing: 3 of 40 documents.", "total": 0}
+    assert "Nothing found." not in shown(told)
+    assert "Indexing: 3 of 40 documents." in shown(told)
+
+
 def test_one_thing_is_told_before_the_lists_in_it() -> None:
     bed = {"stages": [{"name": "Dig"}], "warnings": [], "name": "Bed", "content": "A bed."}
     assert shown(bed) == "name: Bed\nA bed.\nstages:\n   1. Dig\n\nwarnings: none"

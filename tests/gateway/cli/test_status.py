@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from gateway.cli import diagnosis
-from gateway.cli.diagnosis import Weight, of_disk, of_machine, of_portal
 from gateway.cli.options import EXIT
 from gateway.cli.status import lines
+from gateway.observability import diagnosis
 from gateway.observability.database_watch import WAITS_FOR_DATABASE
+from gateway.observability.diagnosis import Weight, of_disk, of_machine, of_portal
 from tests.gateway.cli.conftest import Run, served
 
 WELL: dict[str, Any] = {

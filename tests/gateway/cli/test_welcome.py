@@ -47,7 +47,7 @@ async def test_it_is_not_said_that_something_failed_while_a_plugin_is_starting(
     board, there = HealthBoard(), False
     board.expect("knowledge", required=True)
 
-    async def database() -> bool:
+    async def database(anew: bool) -> bool:
         return there
 
     async def well() -> Health:

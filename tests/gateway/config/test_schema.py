@@ -68,11 +68,11 @@ def test_the_tiers_schema_accepts_what_the_portal_accepts(validators, text, vali
     assert validators["tiers.schema.json"].is_valid(yaml.safe_load(text)) is valid
 
 
-@pytest.mark.parametrize("name", ["portal", "tiers"])
+@pytest.mark.parametrize("name", ["plans", "portal", "tiers"])
 def test_the_shipped_files_name_their_schema_and_satisfy_it(validators, name):
     text = (CONFIG / f"{name}.yaml").read_text()
     assert text.startswith(f"# yaml-language-server: $schema=schema/{name}.schema.json\n")
-    validators[f"{name}.schema.json"].validate(yaml.safe_load(text))
+    validators[f"{name}.schema.json"].validate(yaml.safe_load(text) or {})
 
 
 def test_the_shipped_files_are_accepted():
@@ -82,9 +82,10 @@ def test_the_shipped_files_are_accepted():
 
 
 def test_schemas_are_written_once_and_then_current(tmp_path):
-    assert len(schema.stale(tmp_path, PLUGINS)) == 2
+    assert len(schema.stale(tmp_path, PLUGINS)) == 3
     written = schema.write(tmp_path, PLUGINS)
     assert [os.path.relpath(path, tmp_path) for path in written] == [
+        "schema/plans.schema.json",
         "schema/portal.schema.json",
         "schema/tiers.schema.json",
     ]

@@ -120,3 +120,37 @@ async def test_a_record_that_another_replica_commits_late_is_followed_too(
     finally:
         await cancel(following)
     assert shown == ["102", "101"]
+
+
+async def test_pages_follow_each_other_without_a_gap_and_nothing_twice(
+    database: OwnedDatabase,
+) -> None:
+    # Several begin at the same moment, also where one page ends and the next begins.
+    several = [record(at=NOON + timedelta(hours=n // 3), request_id=f"{n}") for n in range(10)]
+    await write(database, *several)
+    reader, found, after = AuditReader(database), list[str](), None
+    for _ in range(4):
+        records, after = await reader.page({}, 3, after)
+        found += [each.request_id for each in records]
+    assert found == [f"{n}" for n in reversed(range(10))]
+    assert after is None
+
+
+async def test_records_are_told_apart_by_plugin_by_failure_and_by_nobody(
+    database: OwnedDatabase,
+) -> None:
+    await write(
+        database,
+        record(request_id="a", item="k/search", person="person:a"),
+        record(request_id="b", item="k", outcome="failed"),
+        record(request_id="c", item="kelp/search", outcome="not_allowed"),
+    )
+
+    async def ids(where: Where) -> set[str]:
+        records, _ = await AuditReader(database).page(where, 10)
+        return {each.request_id for each in records}
+
+    assert await ids({"plugin": "k"}) == {"a", "b"}
+    assert await ids({"plugin": "%"}) == set()
+    assert await ids({"failed": True}) == {"b", "c"}
+    assert await ids({"anonymous": True, "plugin": "kelp"}) == {"c"}

@@ -110,3 +110,28 @@ async def test_one_that_says_nothing_holds_up_no_one(
         assert not await watch.there()
         assert list(watch.notices()) != []
         await service.close()
+
+
+async def test_a_plugin_that_waits_for_it_is_believed_though_it_has_just_answered(
+    absent: str, tmp_path: Path, clock: Clock
+) -> None:
+    there, away = open_database("sqlite", tmp_path), open_database(absent, tmp_path)
+    watch, board = DatabaseWatch(there.for_owner("gateway"), clock), HealthBoard()
+
+    async def waiting() -> Health:
+        async with away.for_owner("workflows").read():
+            return Health()
+
+    for name, health in (("knowledge", healthy), ("workflows", healthy)):
+        board.expect(name, required=True)
+        board.opened(name, health)
+    board.needs(watch.there)
+    board.notices(watch.notices)
+    assert (await board.report()).status == "ok"
+    watch._database = away.for_owner("gateway")  # it is gone within the same second
+    board.opened("workflows", waiting)
+    report = await board.report()
+    assert (report.status, report.ready) == ("degraded", True)
+    assert any("The database has not answered" in each for each in report.notices)
+    await there.close()
+    await away.close()

@@ -81,7 +81,7 @@ async def test_without_the_database_a_replica_that_begins_waits_for_its_plugins_
     assert (await board.report()).status == "degraded", "it has been ready, and serves on"
 
 
-async def _away() -> bool:
+async def _away(_anew: bool) -> bool:
     return False
 
 

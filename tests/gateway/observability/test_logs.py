@@ -103,6 +103,12 @@ def test_levels_hide_what_is_below_them(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err == ""
 
 
+def test_a_picture_that_is_laid_out_is_no_news(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure("info", json=True)
+    logging.getLogger("rust-sugiyama.coordinate_calculation").info("a step of a layout")
+    assert capsys.readouterr().err == ""
+
+
 def test_an_unknown_level_names_the_choices() -> None:
     with pytest.raises(ValueError, match="choose debug, info"):
         logs.configure("loud")

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from gateway.contract import Job, Offer, Plugin, Tier, Tool, hookimpl
-from gateway.contract.services import JobRun
+from gateway.contract.jobs import JobRun
 from gateway.observability import telemetry
 from gateway.observability.outgoing_requests import trace_requests
 from gateway.testing import open_test_portal

@@ -4,13 +4,15 @@ import asyncio
 import stat
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gateway.config.language_models import LanguageModels
 from gateway.contract import Job
-from gateway.contract.services import JobRun
+from gateway.contract.jobs import JobRun
 from gateway.errors import ConfigError
 from gateway.observability.redaction import MARK, redactor
 from gateway.services import clients, open_services
@@ -25,6 +27,7 @@ class Section:
     cache: str = "memory"
     embedding: str = "none"
     reranker: str = "none"
+    models: LanguageModels = field(default_factory=LanguageModels)
 
 
 async def test_every_plugin_has_a_share_that_no_other_sees(tmp_path: Path) -> None:
@@ -70,9 +73,10 @@ async def test_a_client_that_is_not_installed_is_named_with_what_to_run(
     key: str, address: str, client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clients, "find_spec", lambda package: None)
+    wrong: Any = {key: address}
     said = f"services.{key}: The client for {client} is not installed; run `make services`"
     with pytest.raises(ConfigError, match=said):
-        async with open_services(replace(Section(), **{key: address}), tmp_path):
+        async with open_services(Section(**wrong), tmp_path):
             pass
 
 
@@ -88,10 +92,10 @@ async def test_a_client_that_is_not_installed_is_named_with_what_to_run(
     ],
 )
 async def test_a_wrong_address_is_named_by_its_key(
-    wrong: dict[str, str], message: str, tmp_path: Path
+    wrong: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        async with open_services(replace(Section(), **wrong), tmp_path):
+        async with open_services(Section(**wrong), tmp_path):
             pass
 
 
@@ -149,14 +153,16 @@ async def test_opening_imports_nothing_heavy_and_writes_nothing(tmp_path: Path) 
 import asyncio, sys
 from pathlib import Path
 from types import SimpleNamespace
+from gateway.config.language_models import LanguageModels
 from gateway.services import clients, open_services
 async def main():
     section = SimpleNamespace(database="sqlite", vectors="embedded", vectors_key=None,
-        objects="embedded", cache="memory", embedding="none", reranker="none")
+        objects="embedded", cache="memory", embedding="none", reranker="none",
+        models=LanguageModels())
     async with open_services(section, Path(sys.argv[1])) as services:
         async with services.jobs_running():
             heavy = {"sqlalchemy", "alembic", "obstore", "redis", "dbos", "qdrant_edge",
-                     "qdrant_client", "fastembed", "onnxruntime", "onnx"}
+                     "qdrant_client", "fastembed", "onnxruntime", "onnx", "pydantic_ai"}
             print(sorted(heavy & set(sys.modules)))
 asyncio.run(main())
 """

@@ -271,3 +271,29 @@ async def test_a_linked_contract_leaves_the_key_and_others_old_accounts_alone(
     mine = await stores.people.signed_in(ALICE)
     await stores.people.link(mine.id, contract)
     assert (await stores.people.get(mine.id) or mine).accounts == (ALICE, contract)
+
+
+async def test_people_are_found_by_what_their_accounts_are_called(
+    stores: Stores, clock: Clock
+) -> None:
+    people = {}
+    for name in ("Ana", "Banana", "100%_sure"):
+        clock.pass_(seconds=1)
+        email = f"{name.lower()}@example.org"
+        account = Account(f"github:{name}", "github", name, email)
+        people[name] = (await stores.people.signed_in(account)).id
+
+    async def found(text: str, after: str = "", limit: int = 10) -> list[str]:
+        last = await stores.people.get(after) if after else None
+        matching = await stores.people.matching(text, after=last, limit=limit)
+        return [each.name or "" for each in matching]
+
+    assert await found("ana") == ["Ana", "Banana"]
+    assert await found("ANA@EXAMPLE") == ["Ana", "Banana"]
+    assert await found("github:banana") == ["Banana"]
+    assert await found(people["Ana"]) == ["Ana"]
+    assert await found("%_") == ["100%_sure"]
+    assert await found("' OR 1=1 --") == []
+    assert await found("", limit=2) == ["Ana", "Banana"]
+    assert await found("", after=people["Banana"]) == ["100%_sure"]
+    assert await found("ana", after=people["Ana"]) == ["Banana"]

@@ -9,8 +9,8 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gateway.limits.sliding_window import COUNTED_ALONE
 from gateway.observability.database_watch import WAITS_FOR_DATABASE, tells_of_database
+from gateway.observability.notices import CACHE_AWAY, COUNTED_ALONE
 
 LATE_JOB_SECONDS = 15 * 60
 """Seconds after which a job that waits is a problem."""
@@ -62,7 +62,7 @@ _AWAY = {
 """How much it weighs that a service is away; what to do, and what works meanwhile."""
 _ABOUT: Mapping[str, Callable[[str], bool]] = {
     "database": tells_of_database,
-    "cache": lambda notice: notice.startswith(("The cache server at ", COUNTED_ALONE)),
+    "cache": lambda notice: notice.startswith((CACHE_AWAY, COUNTED_ALONE)),
     "vectors": lambda notice: False,
 }
 """Whether a notice says no more than that the service is away."""
