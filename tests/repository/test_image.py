@@ -62,7 +62,8 @@ def test_what_the_containerfile_says_is_known_and_what_it_copies_is_there() -> N
     assert {words[0] for words in said} <= WORDS
     copied = [words[1:-1] for words in said if words[0] == "COPY" and "--from" not in words[1]]
     assert all((ROOT / each).exists() for sources in copied for each in sources)
-    assert copied[-2:] == [["config/portal.yaml", "config/tiers.yaml"], ["content"]]
+    files = [f"config/{name}.yaml" for name in ("plans", "portal", "tiers")]
+    assert copied[-2:] == [files, ["content"]]
     assert "latest" not in CONTAINERFILE.read_text()
 
 
