@@ -70,6 +70,7 @@ PORTAL: dict[str, Any] = {
         },
         "codegraph": {
             "default_tier": "public",
+            "scip": "off",  # it says so some time after the index is made
             "repositories": [
                 {"name": "garden", "path": "./garden"},
                 {"name": "shed", "path": "./shed", "tier": "members"},

@@ -90,6 +90,7 @@ serve
 skills
 skills check
 skills index
+skills install
 tiers
 tiers diff
 token
@@ -97,6 +98,9 @@ token create
 token list
 token revoke
 tools
+usage
+usage budgets
+usage grant
 workflows
 workflows export
 workflows import

@@ -29,7 +29,7 @@ def pages(recorder: Recorder) -> None:
         ask(f"01 stranger {path}", "GET", path, headers=_HTML)
     ask("01 a page as JSON", "GET", "/")
     ask("01 a signed-in tier", "GET", "/", "member", headers=_HTML)
-    for name in ("porch.css", "porch.svg", "porch.js", "wallet.js", "nothing.css"):
+    for name in ("tokens.css", "porch.css", "porch.svg", "porch.js", "wallet.js", "nothing.css"):
         ask(f"01 asset {name}", "GET", f"/assets/{name}")
     for path in ("/signout", "/account/tokens", "/consent", "/signin/wallet"):
         ask(f"02 form {path} without a token", "POST", path, headers=_FORM, data={})
