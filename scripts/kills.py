@@ -39,6 +39,8 @@ TESTS = {
         "tests/plugins/codegraph/indexer/test_killed.py",
         "tests/faults/test_codegraph_faults.py",
     ),
+    "what waits for a yes": ("tests/gateway/approvals/test_killed.py",),
+    "calls of models": ("tests/gateway/services/models/test_kills.py",),
     "jobs of replicas": ("tests/gateway/services/jobs/test_replicas.py",),
 }
 

@@ -265,7 +265,8 @@ async def pages() -> dict[str, str]:
         code = {"repositories": [{"path": empty, "name": "example"}]}
         sources = {"plugins": {"skills_repo": {"sources": [source]}, "codegraph": code}}
         portal = load_portal(CONFIG, {"services": {"embedding": "none"}, **sources})
-        async with open_portal(portal, Path(data)) as running:
+        # Their first work is waited for, so that a busy machine leaves out no plugin.
+        async with open_portal(portal, Path(data), wait_ready=True) as running:
             catalog = running.catalog
             Surfaces(running).routes()  # they show numbers of their own
             if missing := set(plugins) - catalog.plugins():

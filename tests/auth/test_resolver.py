@@ -346,3 +346,13 @@ def test_a_caller_and_its_explanation_agree(public, members):
         caller, resolution = asyncio.run(both({"hats": hats, "github": github}))
         assert resolution.caller == caller
         assert (resolution.members.holds == "yes") is (caller.tier is Tier.MEMBERS)
+
+
+async def test_the_answers_of_sources_are_given_with_when_they_were_asked():
+    resolver, world = made(hats=True, github=False)
+    answers = await resolver.answers(person(WALLET))
+    assert {(each.source, answer.value) for each, answer in answers.items()} == {("hats", True)}
+    assert all(answer.at > 0 for answer in answers.values())
+    granted = person(WALLET, granted=Tier.PUBLIC)
+    assert await resolver.answers(granted) == {}
+    assert world.asked == 1

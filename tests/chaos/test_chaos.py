@@ -23,6 +23,6 @@ def test_nothing_is_lost_doubled_or_shown_to_strangers_and_every_queue_moves(
         SEED, MINUTES, postgres_url, redis_url, faults.append, pause_seconds=PAUSE_SECONDS
     )
     assert not ledger.broken, "\n".join([*faults, "", *sorted(set(ledger.broken))[:30]])
-    assert len(ledger.written) > 100
+    assert len(ledger.written) > 30
     assert len(ledger.batches) > 10
     assert len(faults) >= 8

@@ -87,7 +87,7 @@ def test_what_needs_no_database_is_served_and_the_rest_is_refused_at_once(
 def check_health(portal: Portal) -> None:
     """Balancers go on sending, and an admin reads why not all is well."""
     said = httpx2.get(f"{portal.url}/readyz", timeout=AT_ONCE_SECONDS)
-    assert said.status_code == 200
+    assert said.status_code == 200, said.text
     assert said.json()["status"] == "degraded"
     assert any("The database has not answered for" in each for each in said.json()["notices"])
     stranger = {"x-forwarded-for": "192.0.2.7", **MEMBER}

@@ -266,7 +266,7 @@ async def test_a_token_made_on_the_account_page_goes_as_far_as_it_was_made_for(
                 await page.get_by_label(only).check()
             await page.get_by_role("button", name="Make the token").click()
             made[only or ceiling] = await page.get_by_label(
-                "The new token", exact=True
+                "To be copied now", exact=True
             ).inner_text()
         async with plain_client(f"{world.url}/mcp", made["members"], era) as client:
             assert MEMBERS in await tools(client)

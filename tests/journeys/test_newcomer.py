@@ -67,6 +67,7 @@ def test_the_inspector_lists_what_is_open(url: str, era: str, tmp_path: Path) ->
         "define_term",
         "search_lexicon",
         "list_documents",
+        "map_documents",
         "list_groups",
         "list_releases",
         "get_available_workflows",
@@ -77,6 +78,7 @@ def test_the_inspector_lists_what_is_open(url: str, era: str, tmp_path: Path) ->
         "get_selected_skill",
         "get_attachment",
         "get_by_folder",
+        "open_workflow_link",
     ]
 
 

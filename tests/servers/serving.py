@@ -54,6 +54,7 @@ def serving(app: Any, listener: socket.socket, *, lifespan: bool = False) -> Ite
         log_level="critical",
         lifespan="on" if lifespan else "off",
         ws="none",
+        timeout_keep_alive=60,  # what an idle connection comes to has tests of its own
     )
     server = _Server(config)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
