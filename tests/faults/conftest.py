@@ -131,7 +131,17 @@ class Portal:
 
     def ready(self) -> Portal:
         """Wait until it is ready."""
-        eventually(lambda: self.health()["status"] == "ok", "the portal is ready")
+        health: dict[str, Any] = {}
+
+        def is_ready() -> bool:
+            nonlocal health
+            health = self.health()
+            return health["status"] == "ok"
+
+        try:
+            eventually(is_ready, "the portal is ready")
+        except AssertionError as vain:
+            raise AssertionError(f"{vain}\n{health}\n{self.printed}") from None
         return self
 
     def get(self, path: str, **options: Any) -> httpx2.Response:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import httpx2
 import pytest
 
 from tests.faults.conftest import JSON, MEMBER, Place, Portal, eventually
+from tests.journeys.balancer import empty_database
 from tests.mcp_messages import INITIALIZE
 from tests.servers.cable import cabled
 
@@ -50,7 +50,7 @@ def test_redis_may_go_away_and_come_back(place: Place, redis_url: str) -> None:
 def test_postgresql_may_go_away_and_come_back(place: Place, postgres_url: str) -> None:
     place.page("garden", "Garden")
     place.configure("services: {embedding: none, database: env:ADDRESS}")
-    with cabled(re.sub(r"\+\w+://", "://", postgres_url)) as cable:
+    with empty_database(postgres_url) as postgres, cabled(postgres) as cable:
         portal = place.serve(ADDRESS=cable.url).ready()
 
         def told(said: str) -> bool:
