@@ -40,7 +40,7 @@ date: 2026-01-02
 {title} is a page about gardens that neighbours share.
 """
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-PATIENCE = 90.0
+PATIENCE = 150.0
 
 
 def eventually(true: Callable[[], Any], what: str) -> Any:
@@ -136,7 +136,7 @@ class Portal:
         def is_ready() -> bool:
             nonlocal health
             health = self.health()
-            return health["status"] == "ok"
+            return bool(health["status"] == "ok")
 
         try:
             eventually(is_ready, "the portal is ready")
