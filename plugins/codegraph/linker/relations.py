@@ -144,12 +144,15 @@ def _bases(engine: Engine, index: FileIndex) -> list[Edge]:
 def _named(
     engine: Engine, index: FileIndex, number: int, exprs: tuple[Expr | None, ...]
 ) -> Iterator[tuple[int, Strategy]]:
-    """The classes that these expressions refer to, as keys, with the strategy of each."""
+    """What these expressions refer to, as keys, with the strategy of each.
+
+    Classes, and functions that JavaScript uses as such.
+    """
     for expr in exprs:
         for value, rank in evaluate.evaluate(engine, index, number, expr).items():
-            if isinstance(value, Instance | Class):
-                for target in entity_keys(engine, Class(value.path, value.scope)):
-                    yield target, _strategy(rank)
+            named = Class(value.path, value.scope) if isinstance(value, Instance) else value
+            for target in entity_keys(engine, named):
+                yield target, _strategy(rank)
 
 
 def _structural(engine: Engine, index: FileIndex, number: int) -> list[Edge]:
