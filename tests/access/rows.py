@@ -89,6 +89,7 @@ REPOSITORY = Kind(
         ("search_code", {"repo": "{}", "query": "grow"}),
         ("get_project_stats", {"repo": "{}"}),
         ("get_health_report", {"repo": "{}"}),
+        ("get_recent_changes", {"repo": "{}"}),
         ("get_function", {"repo": "{}", "name": "grow"}),
     ),
 )

@@ -178,6 +178,7 @@ def _code() -> dict[str, str]:
         "/codegraph/impact": f"/codegraph/impact?{name}",
         "/codegraph/health": "/codegraph/health",
         "/codegraph/routes": "/codegraph/routes",
+        "/codegraph/activity": "/codegraph/activity",
         "/codegraph/blueprint": "/codegraph/blueprint",
         "/codegraph/context": f"/codegraph/context?{name}",
         "/codegraph/purpose": "/codegraph/purpose?type=UTILITY",

@@ -91,6 +91,7 @@ class TestCodegraph(PluginContract):
         "get_blueprint": [{}],
         "get_project_stats": [{}],
         "get_health_report": [{}],
+        "get_recent_changes": [{}, {"limit": 1}],
         "refresh_index": [{}],
         "sync_local_diff": [{"diff": "", "branch": "main", "baseSha": "0" * 40}],
     }

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from plugins.codegraph.indexer.cache_dir import CacheDir
+from plugins.codegraph.indexer.commit import stamped
 from plugins.codegraph.indexer.edge_buffer import EdgeBuffer
 from plugins.codegraph.indexer.facts_cache import FactsCache
 from plugins.codegraph.indexer.link_stage import known_of, link, snapshot_of, unlinked
@@ -53,7 +54,7 @@ class FullIndex:
             scan: the files on disk.
             as_parsed: the files of the scan whose bytes and facts are known already.
         """
-        stamp = Stamp(scan.commit, scan.branch)
+        stamp = await stamped(self._source, scan)
         layer = await self._layers.building() or await self._layers.begin(stamp)
 
         async def keep(texts: Sequence[Content]) -> None:

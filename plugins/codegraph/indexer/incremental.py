@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from plugins.codegraph.indexer.base_layer import BaseLayer, Difference, unchanged
 from plugins.codegraph.indexer.cache_dir import CacheDir
+from plugins.codegraph.indexer.commit import stamped
 from plugins.codegraph.indexer.manifests import manifests_of
 from plugins.codegraph.indexer.parse_stage import ParseStage
 from plugins.codegraph.indexer.progress import Steps
@@ -86,7 +87,8 @@ class Incremental:
         if not parsed and not difference.skipped and not difference.gone:
             await self._stamp(view, stamp)
             return Summary(view.layer, full=False, parsed=len(read))
-        return await self._rewrite(parser, base, difference, parsed, texts, stamp)
+        said = await stamped(self._source, scan)
+        return await self._rewrite(parser, base, difference, parsed, texts, said)
 
     async def _rewrite(
         self,

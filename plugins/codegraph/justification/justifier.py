@@ -18,6 +18,7 @@ from sqlalchemy import and_, delete, or_, select
 
 from gateway.contract import Database
 from gateway.toolkit.sql import among, batches, insert_into
+from plugins.codegraph.justification.cascade import Cascade
 from plugins.codegraph.justification.columns import Columns, load
 from plugins.codegraph.justification.corrections import (
     Corrections,
@@ -80,6 +81,7 @@ class Justifier:
         self._database, self._store = database, store
         self._reader = SignalReader(database)
         self._corrections = Corrections(database)
+        self._cascade = Cascade(database)
 
     async def lagging(self) -> list[Lagging]:
         """The repositories that are to be justified."""
@@ -131,8 +133,10 @@ class Justifier:
         columns = await load(self._database, view, files, ends)
         find = matching(await self._corrections.of(view))
         statements = await asyncio.to_thread(_stated, columns, scripts, find)
+        waiting = await self._cascade.waiting(view)
         try:
             counts = await self._write(view, statements)
+            await self._cascade.settle(view, waiting, statements)
         except LayerGone as gone:
             return {"skipped": str(gone)}
         progress(1, 1, "justifying")

@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
 from gateway.toolkit.sql import exclusive, lock_number
+from plugins.codegraph.changes.log import ChangeLog
 from plugins.codegraph.store import contents
 from plugins.codegraph.store.compression import Content
 from plugins.codegraph.store.dialects import delete_some
@@ -40,12 +41,19 @@ class LayerGone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The commit and branch that a layer reflects, and what was wrong with the index, if
-    anything."""
+    """What a layer reflects.
+
+    Attributes:
+        commit, branch: of Git, or "".
+        problem: what was wrong with the index, or "".
+        author, subject: of the commit, or "".
+    """
 
     commit: str = ""
     branch: str = ""
     problem: str = ""
+    author: str = ""
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,7 @@ class Layers:
 
     def __init__(self, database: Database, owner: Owner) -> None:
         self._database, self._owner = database, owner
+        self._log = ChangeLog(database, owner)
 
     async def begin(self, stamp: Stamp) -> int:
         """Create a base layer; returns its number."""
@@ -162,10 +171,14 @@ class Layers:
         Raises:
             LayerGone: the layer is not being built any more, or the repository is gone.
         """
+        former, commit = await self._former()
+        told = await self._log.of_replacement(former, layer)
         async with self._held(layer, "building") as connection:
             await self._end(connection, "base", "ready")
             ready = update(layers).where(layers.c.id == layer)
             await connection.execute(ready.values(state="ready", **_stamped(stamp)))
+            if told is not None:
+                await self._log.write(connection, told, (layer, 0), stamp, commit)
             await self._published(connection, layer, stamp)
 
     async def rewrite(self, layer: int, change: Change, stamp: Stamp) -> int:
@@ -182,6 +195,8 @@ class Layers:
         Raises:
             LayerGone: the layer is no longer served, or the repository is gone.
         """
+        told = await self._log.of_rewrite(layer, change)
+        _, commit = await self._former()
         async with self._held(layer, "ready") as connection:
             paths = [*change.gone, *(each.report.path for each in change.files)]
             await delete_files(connection, layer, paths)
@@ -195,6 +210,8 @@ class Layers:
             newer = newer.values(generation=layers.c.generation + 1, **_stamped(stamp))
             made = await connection.execute(newer.returning(layers.c.generation))
             generation = int(made.scalar_one())
+            if told is not None:
+                await self._log.write(connection, told, (layer, generation), stamp, commit)
             await self._published(connection, layer, stamp)
             return generation
 
@@ -280,6 +297,15 @@ class Layers:
     async def _alone(self, connection: AsyncConnection) -> None:
         # This also begins the transaction, before rows are copied around SQLAlchemy.
         await exclusive(connection, lock_number("codegraph", self._owner.repo))
+
+    async def _former(self) -> tuple[int | None, str]:
+        """The base layer that is served and its commit, before an index changes it."""
+        query = select(layers.c.id, layers.c.commit).where(
+            *self._of_owner(), layers.c.kind == "base", layers.c.state == "ready"
+        )
+        async with self._database.read() as connection:
+            row = (await connection.execute(query.order_by(layers.c.id.desc()).limit(1))).first()
+        return (None, "") if row is None else (row[0], row[1] or "")
 
     def _of_owner(self) -> tuple[Any, ...]:
         return layers.c.org == self._owner.org, layers.c.repo == self._owner.repo

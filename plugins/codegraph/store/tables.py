@@ -307,6 +307,43 @@ texts = Table(
 """The text of each file as it was indexed, deflated: answers quote the lines that the graph is
 of."""
 
+updates = Table(
+    "codegraph_updates",
+    metadata,
+    Column("id", NUMBER, primary_key=True, autoincrement=True),
+    *_tenant(),
+    Column("at", UtcDateTime, nullable=False),
+    Column("kind", SmallInteger, nullable=False),
+    Column("layer", BigInteger, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("former_layer", BigInteger),
+    Column("commit", Text, nullable=False),
+    Column("former_commit", Text, nullable=False),
+    Column("branch", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("counts", Json, nullable=False),
+    Column("cascade", Json),
+    Index("ix_codegraph_updates_repo", "org", "repo", "id"),
+    sqlite_autoincrement=True,
+)
+"""Every index that changed something, and how much (``changes/log.py``). ``cascade`` is what came
+of it for what calls the changed code; null until that is justified."""
+
+changes = Table(
+    "codegraph_changes",
+    metadata,
+    Column("update", BigInteger, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    *_tenant(),
+    Column("kind", SmallInteger, nullable=False),
+    Column("path", PLAIN, nullable=False),
+    Column("former_path", PLAIN, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""What became of each entity in it; ``data`` is all of that, packed (``changes/told.py``)."""
+
 LAYERED = (
     *(entities, edges, incoming, unresolved, mentions, endpoints),
     *(justifications, features, justified),
@@ -315,7 +352,7 @@ LAYERED = (
 """The tables with a layer's rows, in the order in which a sweep deletes them."""
 SHARED = (texts, signals)
 """The tables shared by a repository's layers, by content digest."""
-KEPT = (corrections,)
+KEPT = (corrections, changes, updates)
 """The tables of a repository that no sweep touches."""
 
 SELECTED = tuple(

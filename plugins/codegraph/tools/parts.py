@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gateway.contract import Host, People, Tool
+from plugins.codegraph.changes.history import ChangeHistory
 from plugins.codegraph.health.reports import HealthReports
 from plugins.codegraph.justification.corrections import Corrections
 from plugins.codegraph.justification.statement_store import StatementStore
@@ -28,6 +29,7 @@ from plugins.codegraph.tools import (
     impact,
     lookup,
     paths_between,
+    recent_changes,
     references,
     routes,
     safety,
@@ -59,6 +61,7 @@ class ToolParts:
         health: makes and keeps health reports; a light job makes them after a full index.
         people: what the portal calls people.
         judgements: why the code exists.
+        history: what the last indexes changed.
         now: the time, in UTC.
     """
 
@@ -70,6 +73,7 @@ class ToolParts:
     health: HealthReports
     people: People
     judgements: Judgements
+    history: ChangeHistory
     now: Callable[[], datetime]
 
     @classmethod
@@ -105,6 +109,7 @@ class ToolParts:
             people=host.people,
             health=HealthReports(host.database, store, clock),
             judgements=Judgements(StatementStore(host.database), Corrections(host.database)),
+            history=ChangeHistory(host.database),
             now=clock,
             workspace_sync=WorkspaceSync(
                 store, workspaces, host.cache, writer.write, lifetime, clock
@@ -127,6 +132,7 @@ class ToolParts:
             *correction.tools(self.access, self.judgements.corrections, self.now),
             *safety.tools(self.access),
             *code_map.tools(self.access),
+            *recent_changes.tools(self.access, self.history),
             *health.tools(self.access, self.health),
             *stats.tools(self.access, self.search),
             *sync.tools(self.access, self.workspace_sync),

@@ -23,6 +23,7 @@ def views() -> list[View]:
         View.beside(__file__, "purpose", "Code by what it is for", "search_by_purpose"),
         View.beside(__file__, "repository", "Repository", "get_project_stats"),
         View.beside(__file__, "workspace", "Your uncommitted work", "get_workspace"),
+        View.beside(__file__, "activity", "What changed", "get_recent_changes"),
         View.beside(__file__, "health", "Health", "get_health_report"),
         View.beside(__file__, "routes", "HTTP routes", "get_routes"),
     ]

@@ -48,6 +48,7 @@ ASKED: Mapping[str, dict[str, object]] = {
     "get_blueprint": {},
     "get_project_stats": {},
     "get_health_report": {"history": 5},
+    "get_recent_changes": {},
     "get_workspace": {},
 }
 """A question for each tool; what only its sender sees is sent before."""

@@ -69,6 +69,7 @@ async def answers(portal: TestPortal) -> list[str]:
         ("semantic_search", {"query": "fetch GitHub"}),
         ("get_project_stats", {}),
         ("get_health_report", {}),
+        ("get_recent_changes", {}),
     ]
     found = [json.dumps(await portal.mcp("open").call(*each)) for each in asked]
     found.append((await portal.get("/api/v1/codegraph/repositories")).text)
@@ -192,7 +193,7 @@ async def test_an_index_of_an_older_version_is_made_anew_without_them(tmp_path: 
 
 _LATER = (
     *("mentions", "endpoints", "health", "justifications", "justified", "features", "signals"),
-    "corrections",
+    *("corrections", "updates", "changes"),
 )
 """Tables that later migrations make."""
 _TEXTS = "SELECT data FROM codegraph_texts"

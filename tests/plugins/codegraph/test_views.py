@@ -88,3 +88,32 @@ async def test_the_health_of_a_repository_is_a_page_with_evidence(tmp_path: Path
         rest = await http.get(unescape(more[1]).removeprefix("http://localhost"))
         assert "_dead_11" in rest.text
         assert "Complexity hotspots" not in rest.text
+
+
+@pytest.mark.timeout(180)
+async def test_what_changed_is_a_page_that_stays_up_to_date(tmp_path: Path) -> None:
+    root, data = tmp_path / "town", tmp_path / "data"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    declared = [{"name": "town", "path": str(root), "tier": "open"}]
+    config = {"plugins": {"codegraph": {"repositories": declared}}}
+    async with open_test_portal(plugin, config=config, data_dir=data) as portal:
+        first = (await portal.http("open").get("/codegraph/activity")).text
+        assert "The first index: 2 files" in first
+    (root / "server.py").write_text(FILES["server.py"].replace('"alice"', '"<b>bob</b>"'))
+    (root / "more.py").write_text("def more(a):\n    return a + 1\n")
+    async with open_test_portal(plugin, config=config, data_dir=data) as portal:
+        http = portal.http("open")
+        overview = (await http.get("/codegraph/repository?repo=town")).text
+        link = re.search(r'<a class="choice" href="([^"]+)"[^>]*>What changed</a>', overview)
+        assert link, overview
+        page = (await http.get(unescape(link[1]).removeprefix("http://localhost"))).text
+        assert "2 files: 2 added, 1 updated." in page
+        assert page.index("2 files: 2 added") < page.index("The first index")
+        assert "&lt;b&gt;bob&lt;/b&gt;" in page
+        assert 'data-live="feed"' in page
+        assert 'data-refresh="5"' in page
+        only = (await http.get("/codegraph/activity?repo=town&change=updated")).text
+        assert "known" in only
+        assert "more.py" not in only

@@ -109,6 +109,18 @@ async def test_what_is_pushed_is_in_the_graph_without_waiting_for_the_next_refre
     assert "main" in json.dumps(stats)
 
 
+async def test_what_a_push_changed_is_told_with_its_commit_and_author(pushes: Pushes) -> None:
+    commit = pushes.write("rake")
+    await pushes.deliver(commit)
+    await pushes.reached("rake")
+    answer = (await pushes.portal.call("get_recent_changes", {"limit": 1})).structured
+    assert [each["after"]["name"] for each in answer["data"]] == ["rake.py", "rake"]
+    (index,) = answer["meta"]["indexes"]
+    assert index["commit"] == commit[:12]
+    assert index["author"]
+    assert index["subject"]
+
+
 async def test_pushes_while_an_index_is_made_are_all_in_the_graph_in_the_end(
     pushes: Pushes,
 ) -> None:

@@ -24,6 +24,7 @@ async def test_pages_have_as_many_results_as_an_agent_can_use(shop: World) -> No
         "search_code": 50,
         "find_references": 50,
         "get_routes": 50,
+        "get_recent_changes": 50,
         "analyze_impact": 50,
         "search_by_purpose": 50,
         "semantic_search": 10,

@@ -1,0 +1,1 @@
+"""What changed in a repository: one state of its entities against another."""
