@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,12 @@ PICTURE_SUFFIX = ".svg"
 """What follows the path of a page where its picture is to be had as a file."""
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 _PATH = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")
+_FORM_ID_BYTES = 9
+
+
+def new_form_id() -> str:
+    """The value of :data:`FORM_ID` for a form that is shown now."""
+    return secrets.token_urlsafe(_FORM_ID_BYTES)
 
 
 def view_item(plugin: str, view: View, tools: Sequence[Tool]) -> Item:

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from auth.rules.verdict import Verdict, needs
 from auth.stores import Person, utc_now
+from gateway.catalog.views import new_form_id
 from gateway.contract import Absent
 from gateway.surfaces.pages.account_forms import AccountForms, lifetimes
 from gateway.surfaces.pages.connections import ConnectionPages, asked_for
@@ -115,6 +116,7 @@ class AccountPage:
             tokens=await parts.tokens.of(person.id),
             most_tokens=parts.sign_in.tokens.per_person,
             lifetimes=lifetimes(parts.sign_in.tokens.api),
+            form_id=new_form_id(),
             missing=_by_reason(await parts.missing(judged.caller)),
             tools=[item.name for item in parts.catalog.listed("tool", judged.caller)],
             connections=await self._connections.shown(request, judged.caller),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,11 +13,13 @@ from starlette.routing import Route
 from auth.stores import LastAccount, Person
 from auth.tiers import Tier
 from auth.tokens.api_tokens import TooManyTokens
+from gateway.catalog.views import FORM_ID
 from gateway.contract.suggestions import nearest
 from gateway.observability.logs import get_logger
 from gateway.surfaces.pages import words
 from gateway.surfaces.pages.forms import Fields
 from gateway.surfaces.pages.frame import Frame
+from gateway.surfaces.pages.sent_forms import SentForms, form_key
 from gateway.surfaces.pages.visitors import Visitor
 
 log = get_logger(__name__)
@@ -43,12 +46,13 @@ class AccountForms:
 
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
+        self._sent: SentForms[Response] = SentForms(frame.parts.stores.spent)
 
     def routes(self) -> list[Route]:
         """The routes of the forms."""
         actions: dict[str, Action] = {
             "unlink": self._unlink,
-            "tokens": self._create_token,
+            "tokens": self._create_token_once,
             "tokens/revoke": self._revoke_token,
             "clients/revoke": self._revoke_client,
             "sign-out-everywhere": self._sign_out_everywhere,
@@ -90,6 +94,14 @@ class AccountForms:
         return self._done(visitor, f"{what} is no longer linked to you.")
 
     # API tokens.
+
+    async def _create_token_once(
+        self, request: Request, visitor: Visitor, person: Person, fields: Fields
+    ) -> Response:
+        id = fields.one(FORM_ID)
+        key = form_key(visitor.binding, request.scope["path"], fields.values, id)
+        work = partial(self._create_token, request, visitor, person, fields)
+        return (await self._sent.once(key, work)).value
 
     async def _create_token(
         self, request: Request, visitor: Visitor, person: Person, fields: Fields

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from gateway.catalog.views import FORM_ID
+from gateway.catalog.views import FORM_ID, new_form_id
 from gateway.contract import View, Write
 from gateway.surfaces.views.address import query_of
 from gateway.surfaces.views.links import Links, there
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 Mark = Callable[[str, str], str]
 """``mark(path, about)``: proves that a form for that path is one of ours, and this person's."""
-_ID_BYTES = 9
 _PLACE = re.compile(r"\{([\w.]+)\}")
 
 
@@ -111,8 +109,8 @@ class WriteForms:
             return []
         about = json.dumps([tool, goal.tool, goal.arguments], separators=(",", ":"))
         path = self._links.path(self._view.tool)
-        own = secrets.token_urlsafe(_ID_BYTES)
-        return [("csrf", self._mark(path, about)), ("request", about), (FORM_ID, own)]
+        proof = self._mark(path, about)
+        return [("csrf", proof), ("request", about), (FORM_ID, new_form_id())]
 
 
 def said(environment: Environment, text: str, result: Any, arguments: Mapping[str, Any]) -> str:
