@@ -29,7 +29,15 @@ from gateway.contract.failures import ToolFailed
 from gateway.contract.graphs import Graph, GraphEdge, GraphNode
 from gateway.contract.jobs import JobRun, Jobs, JobStatus, ToolTask
 from gateway.contract.missing_items import Absent
-from gateway.contract.models import Generated, ModelFailed, ModelFailure, Models, Provenance, Role
+from gateway.contract.models import (
+    ExpectedCost,
+    Generated,
+    ModelFailed,
+    ModelFailure,
+    Models,
+    Provenance,
+    Role,
+)
 from gateway.contract.offers import (
     Completer,
     Health,
@@ -120,6 +128,7 @@ __all__ = [
     "Duration",
     "Embedder",
     "Exchange",
+    "ExpectedCost",
     "Fellow",
     "Finding",
     "Generated",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -20,6 +21,7 @@ from gateway.contract.failures import ToolFailed
 
 __all__ = [
     "NO_MODELS",
+    "ExpectedCost",
     "Generated",
     "ModelFailed",
     "ModelFailure",
@@ -114,11 +116,42 @@ class Generated(Generic[M_co]):
     provenance: Provenance
 
 
+@dataclass(frozen=True, slots=True)
+class ExpectedCost:
+    """What a call would cost.
+
+    Attributes:
+        model: the role's model, as ``portal.yaml`` names it: provider/model.
+        usd: the cost in USD, or None where nobody knows the model's price.
+        price_list: which prices, or None.
+    """
+
+    model: str
+    usd: Decimal | None
+    price_list: str | None
+
+
 class Models(Protocol):
     """The portal's language models, as one plugin sees them."""
 
     def available(self, role: Role) -> bool:
         """Whether there is a model for this role. It costs nothing to ask."""
+        ...
+
+    async def expected_cost(
+        self, role: Role, input_tokens: int, output_tokens: int
+    ) -> ExpectedCost | None:
+        """What calls would cost, before they are made; nobody is asked.
+
+        Args:
+            role: which model.
+            input_tokens: tokens of prompts.
+            output_tokens: tokens of answers.
+
+        Returns:
+            None where the portal has no model for the role; what a client's model costs, nobody
+            here knows.
+        """
         ...
 
     async def generate(
@@ -160,6 +193,12 @@ class _NoModels:
     def available(self, role: Role) -> bool:
         """Never."""
         return False
+
+    async def expected_cost(
+        self, role: Role, input_tokens: int, output_tokens: int
+    ) -> ExpectedCost | None:
+        """Nothing."""
+        return None
 
     async def generate(
         self,

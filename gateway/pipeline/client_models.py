@@ -21,7 +21,14 @@ from pydantic_core import from_json
 from gateway.catalog.argument_errors import reasons
 from gateway.catalog.schemas import schema_of
 from gateway.contract import Caller, ContentScrub, Exchange, ToolFailed
-from gateway.contract.models import Generated, ModelFailed, Models, Provenance, Role
+from gateway.contract.models import (
+    ExpectedCost,
+    Generated,
+    ModelFailed,
+    Models,
+    Provenance,
+    Role,
+)
 from gateway.toolkit.visible_text import visible
 
 SAMPLING = "sampling/createMessage"
@@ -65,6 +72,12 @@ class ClientModels:
     def available(self, role: Role) -> bool:
         """As ``Models.available``, for the call that is running."""
         return self._models.available(role) or _can_be_asked(self._exchange())
+
+    async def expected_cost(
+        self, role: Role, input_tokens: int, output_tokens: int
+    ) -> ExpectedCost | None:
+        """As ``Models.expected_cost``: of the portal's own models."""
+        return await self._models.expected_cost(role, input_tokens, output_tokens)
 
     async def generate(
         self,

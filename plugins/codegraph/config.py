@@ -84,6 +84,21 @@ class Declared(PluginConfig):
         return self.name or urls.name_from(self.url or str(self.path))
 
 
+class JustificationRules(PluginConfig):
+    """Who is asked what code is for, beside the rules; nobody where nothing is said."""
+
+    model: bool = Field(
+        False,
+        description="Whether the portal's models are asked (roles simple and complex), where facts "
+        "are unsure or say nothing; `porch codegraph justify --estimate` says what that costs.",
+    )
+    agents: bool = Field(
+        False,
+        description="Whether it becomes work for members' agents, where no model answers "
+        "(take_work).",
+    )
+
+
 class CodegraphConfig(PluginConfig):
     """Which repositories are indexed, who may add them, and how much they may cost."""
 
@@ -128,6 +143,11 @@ class CodegraphConfig(PluginConfig):
         "auto",
         description="auto: where scip-python or scip-typescript is installed, it is run after a "
         "full index, and what it knows besides is added to the graph; off: never.",
+    )
+
+    justification: JustificationRules = Field(
+        default_factory=JustificationRules,
+        description="Who is asked what code is for, beside the rules.",
     )
 
     @model_validator(mode="after")

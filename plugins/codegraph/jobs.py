@@ -15,6 +15,7 @@ from typing import Any
 from gateway.contract import Host, Job, JobRun
 from plugins.codegraph.health.reports import HealthReports
 from plugins.codegraph.justification.justifier import Justifier
+from plugins.codegraph.justification.opinions.parts import OpinionParts
 from plugins.codegraph.repositories.build import IndexBuilder
 from plugins.codegraph.repositories.leases import Busy, Gone, Leases
 from plugins.codegraph.repositories.purge import Purger
@@ -62,6 +63,7 @@ class RepositoryJobs:
         check: runs the SCIP indexers, or None if that is turned off.
         health: makes health reports, or None for none.
         justifier: says why the code exists, and who lags behind in that.
+        opinions: asks models and agents why it does, or None where nobody is to be asked.
     """
 
     host: Host
@@ -74,6 +76,7 @@ class RepositoryJobs:
     check: Check | None = None
     health: HealthReports | None = None
     justifier: Justifier | None = None
+    opinions: OpinionParts | None = None
 
     def declared(self) -> Sequence[Job]:
         """The jobs, each with its queue."""

@@ -16,6 +16,7 @@ from plugins.codegraph.indexer.indexer import Indexer
 from plugins.codegraph.indexer.scan import Limits
 from plugins.codegraph.jobs import RepositoryJobs
 from plugins.codegraph.justification.justifier import Justifier
+from plugins.codegraph.justification.opinions.parts import OpinionParts
 from plugins.codegraph.repositories.build import IndexBuilder
 from plugins.codegraph.repositories.declarations import declare
 from plugins.codegraph.repositories.index_loop import IndexLoop
@@ -61,6 +62,7 @@ class CoreParts:
         scip_merge: runs the SCIP indexers.
         health: makes and keeps health reports.
         justifier: says why the code exists.
+        opinions: asks models and members' agents why it does.
     """
 
     repositories: Repositories
@@ -73,6 +75,7 @@ class CoreParts:
     scip_merge: ScipMerge
     health: HealthReports
     justifier: Justifier
+    opinions: OpinionParts
 
     @classmethod
     def of(cls, config: CodegraphConfig, host: Host) -> CoreParts:
@@ -88,9 +91,11 @@ class CoreParts:
         repositories = Repositories(host.database, now, default, host.rows)
         scip_merge = ScipMerge(store)
         health = HealthReports(host.database, store, now)
+        justifier, rules = Justifier(host.database, store), config.justification
         return cls(
             *(repositories, leases, store, indexer, indexes, builder, copies, scip_merge, health),
-            justifier=Justifier(host.database, store),
+            justifier=justifier,
+            opinions=OpinionParts.of(rules, host, repositories, (store, justifier), now),
         )
 
     def kept(self) -> Mapping[str, Purgeable]:
@@ -133,7 +138,8 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
             yield replace(
                 shown,
                 routes=routes(config, base.repositories, base.leases),
-                jobs=jobs.declared(),
+                jobs=(*jobs.declared(), *base.opinions.jobs()),
+                work=base.opinions.work(),
                 health=loop.health,
                 webhooks=webhook.declared(),
                 rows=(base.repositories.row_kind(),),
@@ -150,6 +156,8 @@ def _jobs(config: CodegraphConfig, host: Host, base: CoreParts, parts: ToolParts
         "workspaces": parts.workspaces,
         "objects": PurgeableObjects(host.objects),
     }
+    if base.opinions.agents is not None:
+        kept["work"] = base.opinions.agents
     has_vectors = config.embeddings and host.embedder is not None
     return RepositoryJobs(
         host=host,
@@ -162,4 +170,5 @@ def _jobs(config: CodegraphConfig, host: Host, base: CoreParts, parts: ToolParts
         check=base.scip_merge.check if config.scip == "auto" else None,
         health=base.health,
         justifier=base.justifier,
+        opinions=base.opinions if base.opinions.asks else None,
     )

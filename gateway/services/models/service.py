@@ -14,13 +14,22 @@ from pydantic import BaseModel
 
 from auth import Caller
 from gateway.config.language_models import ConfiguredRole, LanguageModels
-from gateway.contract.models import NO_MODELS, Generated, ModelFailed, Models, Role, no_model
+from gateway.contract.models import (
+    NO_MODELS,
+    ExpectedCost,
+    Generated,
+    ModelFailed,
+    Models,
+    Role,
+    no_model,
+)
 from gateway.contract.services import Database
 from gateway.observability.logs import get_logger
 from gateway.services.models.budget import UNLIMITED, Budget
+from gateway.services.models.expected import expected
 from gateway.services.models.ledger import Ledger
 from gateway.services.models.library import load_library
-from gateway.services.models.records import Purpose
+from gateway.services.models.records import Purpose, Tokens
 from gateway.services.secrets import SecretMissing
 from gateway.toolkit.background import background, every
 
@@ -233,6 +242,15 @@ class OwnedModels:
     def available(self, role: Role) -> bool:
         """Whether there is a model for a role."""
         return self._service.available(role)
+
+    async def expected_cost(
+        self, role: Role, input_tokens: int, output_tokens: int
+    ) -> ExpectedCost | None:
+        """As in the port."""
+        if not self._service.available(role):
+            return None
+        tokens = Tokens(input_tokens, output_tokens)
+        return await asyncio.to_thread(expected, self._service.config, role, tokens)
 
     async def generate(
         self,

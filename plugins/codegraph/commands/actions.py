@@ -14,7 +14,7 @@ from typing import Any
 from gateway.contract import CommandContext, Host, ToolFailed
 from plugins.codegraph.api import shown as shown_as_json
 from plugins.codegraph.commands import health as health_report
-from plugins.codegraph.commands import messages, progress_bar
+from plugins.codegraph.commands import justify, messages, progress_bar
 from plugins.codegraph.commands.arguments import (
     AddArgs,
     HealthArgs,
@@ -100,24 +100,14 @@ async def index(args: IndexArgs, context: CommandContext) -> int:
 
 async def justified(args: JustifyArgs, context: CommandContext) -> int:
     """Say anew what code is for; exit code 1 if a repository is unknown or has no index."""
-    done: list[dict[str, Any]] = []
-    async with _opened(context) as (base, _):
+    async with _opened(context) as parts:
+        base, _ = parts
         try:
             chosen = [await base.repositories.get(name) for name in args.name]
         except UnknownRepository as error:
             return _fail(context, str(error), 1)
-        for repository in chosen or await base.repositories.all():
-            echo = None if context.json else context.echo
-            with progress_bar.shown(repository.name, echo) as progress:
-                found = await base.justifier.run(repository.org, repository.id, progress)
-            done.append({"name": repository.name, **found})
-            if not context.json:
-                _say(context, messages.justified(repository.name, found))
-    if context.json:
-        context.emit(done)
-    elif not done:
-        context.echo("No repository has been added: `porch codegraph add .` adds this directory.")
-    return 1 if any("skipped" in each for each in done) else 0
+        chosen = chosen or list(await base.repositories.all())
+        return await justify.justified(parts, chosen, args, context)
 
 
 def _lines(repository: Repository, found: dict[str, Any] | str) -> list[str]:

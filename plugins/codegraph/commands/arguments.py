@@ -47,6 +47,12 @@ class JustifyArgs(BaseModel):
     """What ``porch codegraph justify`` takes."""
 
     name: tuple[str, ...] = Field(description="The repositories' names; all of them if none.")
+    estimate: bool = Field(
+        False, description="Say what asking models would cost, by role, and ask nobody."
+    )
+    everything: bool = Field(
+        False, description="Ask about what facts are sure of, too; it costs much more."
+    )
 
     @model_validator(mode="before")
     @classmethod

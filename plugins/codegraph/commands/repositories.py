@@ -45,7 +45,7 @@ INDEX = Command(
 )
 JUSTIFY = Command(
     name="justify",
-    summary="Say anew what the code of repositories is for, from facts.",
+    summary="Say anew what code is for; where an admin allows it, ask models about the rest.",
     args=JustifyArgs,
     run=_action("justified"),
     beside_portal=True,

@@ -14,20 +14,23 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import and_, delete, or_, select
+from sqlalchemy import and_, delete, or_, select, update
 
 from gateway.contract import Database
 from gateway.toolkit.sql import among, batches, insert_into
 from plugins.codegraph.justification.cascade import Cascade
 from plugins.codegraph.justification.columns import Columns, load
 from plugins.codegraph.justification.corrections import (
+    STALE,
     Corrections,
     columns_of,
     corrected,
     matching,
 )
 from plugins.codegraph.justification.features import aggregated
-from plugins.codegraph.justification.justify import RULES, justify
+from plugins.codegraph.justification.justify import NOBODY, RULES, justify
+from plugins.codegraph.justification.opinions.opinion import known
+from plugins.codegraph.justification.opinions.opinion_store import Opinions
 from plugins.codegraph.justification.reading import SignalReader
 from plugins.codegraph.justification.statements import CLASSES, Statement
 from plugins.codegraph.store.codes import ENTITY_CODES
@@ -82,6 +85,7 @@ class Justifier:
         self._reader = SignalReader(database)
         self._corrections = Corrections(database)
         self._cascade = Cascade(database)
+        self._opinions = Opinions(database)
 
     async def lagging(self) -> list[Lagging]:
         """The repositories that are to be justified."""
@@ -127,12 +131,7 @@ class Justifier:
         if view is None:
             return {"skipped": "It was removed, or has no index."}
         progress(0, 1, "justifying")
-        reports = await self._store.open(view).reports(False)
-        files, scripts = await self._reader.load(view, reports)
-        ends = await self._store.open(view).endpoints()
-        columns = await load(self._database, view, files, ends)
-        find = matching(await self._corrections.of(view))
-        statements = await asyncio.to_thread(_stated, columns, scripts, find)
+        _, statements = await self.said(view)
         waiting = await self._cascade.waiting(view)
         try:
             counts = await self._write(view, statements)
@@ -141,6 +140,26 @@ class Justifier:
             return {"skipped": str(gone)}
         progress(1, 1, "justifying")
         return counts
+
+    async def said(self, view: RepositoryView) -> tuple[Columns, list[Statement]]:
+        """The graph, and what is said of everything in it; nothing is written.
+
+        Args:
+            view: the repository, whose texts have been read (:meth:`read`).
+        """
+        reports = await self._store.open(view).reports(False)
+        files, scripts = await self._reader.load(view, reports)
+        ends = await self._store.open(view).endpoints()
+        columns = await load(self._database, view, files, ends)
+        find = matching(await self._corrections.of(view))
+        heard = await self._opinions.finder(view)
+        return columns, await asyncio.to_thread(_stated, columns, scripts, find, heard)
+
+    async def stale(self, org: str, repo: str) -> None:
+        """Have what is said of a repository be put together anew, since more is said."""
+        mine = justified.c.org == org, justified.c.repo == repo
+        async with self._database.begin() as connection:
+            await connection.execute(update(justified).where(*mine).values(generation=STALE))
 
     async def run(
         self, org: str, repo: str, progress: Progress = lambda done, total, message: None
@@ -214,10 +233,13 @@ class Justifier:
 
 
 def _stated(
-    columns: Columns, scripts: Mapping[tuple[str, str], str], find: matching
+    columns: Columns,
+    scripts: Mapping[tuple[str, str], str],
+    find: matching,
+    heard: known = NOBODY,
 ) -> list[Statement]:
     statements = []
-    for each in justify(columns, scripts):
+    for each in justify(columns, scripts, find=heard):
         entity = columns.entities[columns.index[each.key]]
         kind = ENTITY_CODES[entity.kind]
         correction = find(each.key, entity.path, entity.qualified, kind)

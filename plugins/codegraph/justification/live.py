@@ -5,21 +5,30 @@ from __future__ import annotations
 import asyncio
 
 from plugins.codegraph.justification.columns import JUSTIFIED, Columns
-from plugins.codegraph.justification.justify import justify
-from plugins.codegraph.justification.signals import read_signals
+from plugins.codegraph.justification.justify import NOBODY, justify
+from plugins.codegraph.justification.opinions.opinion import known
+from plugins.codegraph.justification.signals import NOTHING, place_of, read_signals
 from plugins.codegraph.justification.statements import Statement
-from plugins.codegraph.model import EdgeKind
+from plugins.codegraph.model import EdgeKind, Entity
 from plugins.codegraph.store.stored_graph import Graph
 
 _USES = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 
 
-async def judged_alone(graph: Graph, path: str) -> dict[int, Statement]:
+async def code_of(graph: Graph, entity: Entity) -> int:
+    """A number of an entity's lines as they are now (``EntitySignals.code``)."""
+    source = await graph.source(entity.path) or b""
+    found = read_signals(source.decode("utf-8", "replace"), entity.language, [entity])
+    return found.entities.get(place_of(entity), NOTHING).code
+
+
+async def judged_alone(graph: Graph, path: str, heard: known = NOBODY) -> dict[int, Statement]:
     """What facts say of the entities of one file, by key; callers in other files do not count.
 
     Args:
         graph: the graph with the person's work.
         path: the file.
+        heard: finds what models and agents say.
     """
     source, found = await graph.source(path), await graph.in_file(path)
     if source is None or not found:
@@ -37,6 +46,6 @@ async def judged_alone(graph: Graph, path: str) -> dict[int, Statement]:
     def judge() -> dict[int, Statement]:
         signals = read_signals(text, found[0].language, found)
         columns.settle({path: signals}, ends)
-        return {each.key: each for each in justify(columns, {}, paths)}
+        return {each.key: each for each in justify(columns, {}, paths, heard)}
 
     return await asyncio.to_thread(judge)

@@ -6,6 +6,7 @@ places of its entities alone, so it is kept by the text's digest.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from plugins.codegraph.justification.imports import Binding, bindings_of
 from plugins.codegraph.justification.technologies import ATTRIBUTES
 from plugins.codegraph.model import Entity, EntityKind
 
-VERSION = 2
+VERSION = 3
 """The version of what is read here; another one reads every file anew."""
 MAX_USES = 12
 """The most imported names that are kept of one entity."""
@@ -54,6 +55,7 @@ class EntitySignals(msgspec.Struct, frozen=True, array_like=True, gc=False):
         comment: the comment directly above it, where there is no documentation.
         said_at: the line where its documentation or that comment begins, or 0.
         attributes: modules whose names it reads as attributes, with the line of each.
+        code: a number that changes with its own lines, decorators included.
     """
 
     uses: Sequence[tuple[int, int]] = ()
@@ -64,6 +66,7 @@ class EntitySignals(msgspec.Struct, frozen=True, array_like=True, gc=False):
     comment: str = ""
     said_at: int = 0
     attributes: Sequence[tuple[str, int]] = ()
+    code: int = 0
 
 
 class FileSignals(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -169,7 +172,14 @@ def _entity(entity: Entity, lines: Sequence[str], marks: _Marks) -> EntitySignal
         comment,
         at,
         _attributes(marks.named, entity),
+        _code(lines[top - 1 : entity.end_line]),
     )
+
+
+def _code(lines: Sequence[str]) -> int:
+    """A signed number of 64 bits, as databases keep them."""
+    found = hashlib.blake2b("\n".join(lines).encode(errors="replace"), digest_size=8).digest()
+    return int.from_bytes(found, "big", signed=True)
 
 
 def _attributes(named: Sequence[tuple[int, str]], entity: Entity) -> tuple[tuple[str, int], ...]:

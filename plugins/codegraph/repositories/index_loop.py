@@ -94,6 +94,7 @@ class IndexLoop:
                 for each in found
                 for place in each.state.summary.get("secrets", {}).get("places", ())
             ],
+            "asking": await self._asking(found),
             "removing": len(open_removals),
             "late_removals": late,
         }
@@ -106,6 +107,15 @@ class IndexLoop:
         if said:
             return Health("degraded", " ".join(said)[:1000], facts, behind)
         return Health("ok", _detail(found), facts, behind)
+
+    async def _asking(self, found: Sequence[Repository]) -> list[str]:
+        """How far it is asked what code is for, where it is asked now."""
+        if self._jobs.opinions is None:
+            return []
+        names = {each.id: each.name for each in found}
+        runs = await self._jobs.opinions.runs.all()
+        under_way = [each for each in runs if each.repo in names and each.state != "done"]
+        return [f"{names[each.repo]}: {each}" for each in under_way]
 
     async def _once(self) -> None:
         for repository in await self._jobs.repositories.all():
@@ -156,6 +166,7 @@ class IndexLoop:
             if repo not in self._watching:
                 self._watching[repo] = asyncio.create_task(self._watch(repository))
         await self._see_to_justifications()
+        await self._see_to_opinions(found)
         for deletion in await self._jobs.purger.log(is_open=True):
             if deletion.is_due(self._now()):
                 key = f"purge/{deletion.id}/{deletion.attempts}"
@@ -224,6 +235,12 @@ class IndexLoop:
             elif each.repo not in self._justifying and self._is_rested(each.repo):
                 work = self._justified(each.org, each.repo)
                 self._justifying[each.repo] = asyncio.create_task(work)
+
+    async def _see_to_opinions(self, found: Sequence[Repository]) -> None:
+        """Go on asking what code is for, where somebody is asked."""
+        if self._jobs.opinions is not None:
+            with suppress(RuntimeError):  # jobs start shortly after plugins
+                await self._jobs.opinions.loop.look(found)
 
     def _is_rested(self, repo: str) -> bool:
         return time.monotonic() >= self._rests_until.get(repo, 0.0)

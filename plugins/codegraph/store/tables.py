@@ -296,6 +296,48 @@ corrections = Table(
 """What members say of entities, over all layers. Where the key is no more, since the signature
 changed, the path, the name and the kind tell which entity is meant."""
 
+opinions = Table(
+    "codegraph_opinions",
+    metadata,
+    Column("org", Text, primary_key=True),
+    Column("repo", Text, primary_key=True),
+    Column("key", BigInteger, primary_key=True),
+    Column("path", PLAIN, nullable=False),
+    Column("qualified", PLAIN, nullable=False),
+    Column("kind", SmallInteger, nullable=False),
+    Column("code", BigInteger, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("person", Text),
+    Column("at", UtcDateTime, nullable=False),
+    Column("refused", Text, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+"""What models and members' agents say of entities (``justification/opinions``), over all layers.
+``code`` is a number of the lines that they have seen: of other code it says nothing. ``refused``
+is why the graph contradicts it, or empty."""
+
+opinion_runs = Table(
+    "codegraph_opinion_runs",
+    metadata,
+    Column("repo", Text, primary_key=True),
+    Column("org", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("everything", Boolean, nullable=False),
+    Column("requested", UtcDateTime, nullable=False),
+    Column("layer", BigInteger, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("level", Integer, nullable=False),
+    Column("levels", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("job", Text, nullable=False),
+    Column("changed", UtcDateTime, nullable=False),
+    Column("problem", Text, nullable=False),
+)
+"""The last run of each repository in which models or agents are asked
+(``justification/opinions/runs.py``)."""
+
 texts = Table(
     "codegraph_texts",
     metadata,
@@ -352,7 +394,7 @@ LAYERED = (
 """The tables with a layer's rows, in the order in which a sweep deletes them."""
 SHARED = (texts, signals)
 """The tables shared by a repository's layers, by content digest."""
-KEPT = (corrections, changes, updates)
+KEPT = (corrections, opinions, opinion_runs, changes, updates)
 """The tables of a repository that no sweep touches."""
 
 SELECTED = tuple(

@@ -34,6 +34,18 @@ def _brief(item: Judged) -> Judged:
 PAGE = Page(size=RESULTS, summarize=_brief, item=Judged, note=Note)
 
 
+class AnsweredBy(ToolResult):
+    """Who was asked where facts are unsure or silent; what they say is marked model or agent."""
+
+    model: str = Field(description="The model, as it calls itself.")
+    provider: str = Field(description="The provider in portal.yaml; agent: a member's agent.")
+    person: str | None = Field(None, description="Whose agent it was.")
+    at: datetime
+    refused: str | None = Field(
+        None, description="What the graph contradicts in the answer, so that it does not count."
+    )
+
+
 class ContextAnswer(ToolResult):
     """Why one entity exists."""
 
@@ -43,6 +55,7 @@ class ContextAnswer(ToolResult):
         description="How often members corrected it; correct_justification asks for it."
     )
     corrected_at: datetime | None = None
+    answered_by: AnsweredBy | None = None
     tests: list[str] = Field(description="Tests that use it directly: file::name.")
     meta: Note
 
@@ -73,6 +86,7 @@ def _context(access: Access, judgements: Judgements) -> Tool:
             justification=UNSAID if said is None else said.shown(),
             correction_version=0 if correction is None else correction.version,
             corrected_at=None if correction is None else correction.at,
+            answered_by=await _answered(judgements, opened, found.entity, said),
             tests=await _tests(opened, found.keys),
             meta=meta.model_copy(update={"completeness": complete}),
         ).wire()
@@ -83,6 +97,23 @@ def _context(access: Access, judgements: Judgements) -> Tool:
         result=ContextAnswer,
         tier=Tier.OPEN,
         annotations=READS,
+    )
+
+
+async def _answered(
+    judgements: Judgements, opened: Opened, entity: Entity, said: Statement | None
+) -> AnsweredBy | None:
+    """Who was asked about an entity; None where nothing that they said counts any more."""
+    opinion = None if said is None else await judgements.opinion(opened, entity)
+    if opinion is None:
+        return None
+    names = await judgements.people.names([opinion.person]) if opinion.person else {}
+    return AnsweredBy(
+        model=opinion.model or "unknown",
+        provider=opinion.provider,
+        person=names.get(opinion.person) if opinion.person else None,
+        at=opinion.at,
+        refused=opinion.refused or None,
     )
 
 

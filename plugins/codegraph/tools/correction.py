@@ -33,10 +33,15 @@ class Correction(BaseModel):
     )
     purpose: str | None = Field(None, max_length=600, description="What it is for, in plain words.")
     business_value: str | None = Field(None, max_length=600, description="Which need it serves.")
+    take_back: bool = Field(
+        False, description="true: take back all that members said of it; then give nothing else."
+    )
 
     def values(self) -> dict[str, str | None]:
         """What is said, by name; None takes back."""
-        given = self.model_dump(exclude_none=True)
+        if self.take_back:
+            return dict.fromkeys(name for name in type(self).model_fields if name != "take_back")
+        given = self.model_dump(exclude_none=True, exclude={"take_back"})
         return {key: text.strip() or None for key, text in given.items()}
 
 

@@ -7,21 +7,25 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from gateway.contract import ToolFailed
+from gateway.contract import People, ToolFailed
 from plugins.codegraph.justification.corrections import Correction, Corrections, corrected
-from plugins.codegraph.justification.live import judged_alone
+from plugins.codegraph.justification.live import code_of, judged_alone
+from plugins.codegraph.justification.opinions.opinion import Opinion, known
+from plugins.codegraph.justification.opinions.opinion_store import Opinions
 from plugins.codegraph.justification.statement_store import StatementStore
 from plugins.codegraph.justification.statements import Statement
 from plugins.codegraph.justification.taxonomy import EntityClass, EntryKind, Taxonomy
 from plugins.codegraph.model import Entity
+from plugins.codegraph.store.codes import ENTITY_CODES
 from plugins.codegraph.tools.access import Opened
 from plugins.codegraph.tools.notes import Note, noted
 from plugins.codegraph.tools.result_models import Brief, brief
 
 _BEHIND = "The code has changed since this was said; it is said anew within seconds."
 _FACTS = (
-    "Derived by rules from the graph and the source, without a language model; a confidence of 0.8 "
-    "or more is right in nine of ten cases, as measured on judged repositories."
+    "Derived by rules from the graph and the source, without a language model, unless it is marked "
+    "as said by one; a confidence of 0.8 or more is right in nine of ten cases, as measured on "
+    "judged repositories."
 )
 
 
@@ -43,10 +47,14 @@ class Judgements:
     Attributes:
         store: what is stored.
         corrections: what members say.
+        opinions: what models and agents say.
+        people: what the portal calls people.
     """
 
     store: StatementStore
     corrections: Corrections
+    opinions: Opinions
+    people: People
 
     async def note(self, opened: Opened, *more: str) -> Note:
         """The note of an answer.
@@ -73,11 +81,21 @@ class Judgements:
         changed = {each.path for each in entities} & set(opened.workspace.files)
         wanted = {each.key: each for each in entities if each.path in changed}
         for path in sorted(changed):
-            live = await judged_alone(opened.graph, path)
+            heard = known(await self.opinions.in_file(view, path))
+            live = await judged_alone(opened.graph, path, heard)
             for key in wanted.keys() & live.keys():
                 said = await self.corrections.one(view, wanted[key])
                 found[key] = live[key] if said is None else corrected(live[key], said)
         return found
+
+    async def opinion(self, opened: Opened, entity: Entity) -> Opinion | None:
+        """What a model or an agent says of an entity as it is now, or None."""
+        view = opened.graph.repo
+        found = await self.opinions.of(view, entity.qualified)
+        if not found:
+            return None
+        codes = await code_of(opened.graph, entity)
+        return known(found)(entity.key, entity.qualified, ENTITY_CODES[entity.kind], codes)
 
     async def correction(self, opened: Opened, entity: Entity) -> Correction | None:
         """What members say of an entity, or None."""

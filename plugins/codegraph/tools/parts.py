@@ -11,6 +11,7 @@ from gateway.contract import Host, People, Tool
 from plugins.codegraph.changes.history import ChangeHistory
 from plugins.codegraph.health.reports import HealthReports
 from plugins.codegraph.justification.corrections import Corrections
+from plugins.codegraph.justification.opinions.opinion_store import Opinions
 from plugins.codegraph.justification.statement_store import StatementStore
 from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.repositories.registry import Repositories
@@ -108,7 +109,12 @@ class ToolParts:
             workspaces=workspaces,
             people=host.people,
             health=HealthReports(host.database, store, clock),
-            judgements=Judgements(StatementStore(host.database), Corrections(host.database)),
+            judgements=Judgements(
+                StatementStore(host.database),
+                Corrections(host.database),
+                Opinions(host.database),
+                host.people,
+            ),
             history=ChangeHistory(host.database),
             now=clock,
             workspace_sync=WorkspaceSync(

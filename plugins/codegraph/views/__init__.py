@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from gateway.contract import View
+from gateway.contract import View, Write
 from plugins.codegraph.views.blueprint import blueprint_graph
 from plugins.codegraph.views.graph import call_graph
+
+CORRECTED = Write(
+    "correct_justification",
+    "That is said of {{ result.entity.name }} now, for everybody. Say something else, or take it "
+    "back, to undo it.",
+)
 
 
 def views() -> list[View]:
@@ -19,7 +25,9 @@ def views() -> list[View]:
         View.beside(
             __file__, "blueprint", "What the system does", "get_blueprint", graph=blueprint_graph
         ),
-        View.beside(__file__, "context", "Why code exists", "get_business_context"),
+        View.beside(
+            __file__, "context", "Why code exists", "get_business_context", writes=(CORRECTED,)
+        ),
         View.beside(__file__, "purpose", "Code by what it is for", "search_by_purpose"),
         View.beside(__file__, "repository", "Repository", "get_project_stats"),
         View.beside(__file__, "workspace", "Your uncommitted work", "get_workspace"),

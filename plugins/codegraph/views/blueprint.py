@@ -19,22 +19,29 @@ def blueprint_graph(answer: Mapping[str, Any], arguments: Mapping[str, Any]) -> 
     helpers = [answer["utilities"]] if answer.get("utilities") else []
     shown = [*verticals, *answer["horizontals"], *helpers]
     left = len(answer["verticals"]) - len(verticals) + answer["leftOut"]
-    more = f" {left} more features are not drawn." if left else ""
-    title = f"{len(verticals)} features of {repo}. An arrow leads to what a feature rests on."
+    more = f" {left} more {'is' if left == 1 else 'are'} not drawn." if left else ""
+    count = counted(len(verticals), "feature")
+    title = f"{count} of {repo}. An arrow leads to what a feature rests on."
     return Graph(title + more, [_node(each, repo) for each in shown], [*_edges(shown)])
 
 
 def _node(each: Mapping[str, Any], repo: str) -> GraphNode:
-    flows = f", {each['flowCount']} flows" if each["flowCount"] else ""
+    flows = f", {counted(each['flowCount'], 'flow')}" if each["flowCount"] else ""
+    entities = counted(each["entityCount"], "entity", "entities")
     return GraphNode(
         each["id"],
         each["name"],
-        f"{each['entityCount']} entities in {each['fileCount']} files{flows}",
+        f"{entities} in {counted(each['fileCount'], 'file')}{flows}",
         "start" if each["type"] == "VERTICAL" else "plain",
         "get_blueprint",
         {"feature": each["id"], "repo": repo},
         _FRAMES[each["type"]],
     )
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """A number with its noun: `1 file`, `2 files`."""
+    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
 
 
 def _edges(shown: list[Mapping[str, Any]]) -> Iterator[GraphEdge]:

@@ -18,7 +18,7 @@ class WorkspacePersonalData:
     """Exports and erases personal data.
 
     A workspace is deleted. A repository belongs to the community: it stays, and so do the log of
-    removals and corrections of justifications, without the person.
+    removals, corrections of justifications and what agents said of code, without the person.
 
     Args:
         database: the plugin's database.
@@ -45,11 +45,14 @@ class WorkspacePersonalData:
         async with self._database.read() as connection:
             added = await _added(connection, person)
             corrected = await _corrected(connection, person)
+            answered = await _answered(connection, person)
             spaces = await _workspaces(connection, person)
         if any(added.values()):
             yield _as_json("repositories.json", added)
         if corrected:
             yield _as_json("corrections.json", corrected)
+        if answered:
+            yield _as_json("answers.json", answered)
         for number, row in enumerate(spaces, 1):
             yield _as_json(f"workspaces/{number}.json", _exported(row))
             async for path, data in self._texts(row):
@@ -99,13 +102,14 @@ class WorkspacePersonalData:
 def _columns() -> tuple[Any, ...]:
     """Every column that identifies a person."""
     from plugins.codegraph.repositories.tables import deletions
-    from plugins.codegraph.store.tables import corrections, layers, repositories
+    from plugins.codegraph.store.tables import corrections, layers, opinions, repositories
     from plugins.codegraph.workspaces.tables import workspaces
 
     return (
         workspaces.c.person,
         layers.c.person,
         corrections.c.person,
+        opinions.c.person,
         repositories.c.created_by,
         deletions.c.removed_by,
     )
@@ -137,6 +141,24 @@ async def _corrected(connection: AsyncConnection, person: str) -> list[dict[str,
         | dict(row["values"])
         for row in rows
     ]
+
+
+async def _answered(connection: AsyncConnection, person: str) -> list[dict[str, Any]]:
+    """What a person's agent said of code."""
+    import msgspec
+    from sqlalchemy import select
+
+    from plugins.codegraph.justification.opinions.opinion import Said
+    from plugins.codegraph.store.tables import opinions
+
+    mine = select(opinions).where(opinions.c.person == person).order_by(opinions.c.at)
+    found = []
+    for row in await connection.execute(mine):
+        said = msgspec.msgpack.decode(row.data, type=Said)
+        about = {"file": row.path, "name": row.qualified, "at": row.at.isoformat()}
+        told = {"class": said.type, "purpose": said.purpose, "businessValue": said.value}
+        found.append({**about, "model": row.model, **told})
+    return found
 
 
 async def _workspaces(connection: AsyncConnection, person: str) -> list[Row[Any]]:

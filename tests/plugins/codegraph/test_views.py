@@ -55,7 +55,7 @@ async def test_code_is_found_read_and_followed(tmp_path: Path) -> None:
         assert "It serves GET /users/*." in context
         system = await page(follow(context, "the whole system"))
         assert "<svg" in system
-        assert "1 features of town" in system
+        assert "1 feature of town" in system
         feature = await page(follow(system, "users"))
         code = await page(follow(feature, "the code"))
         assert "show_user" in code

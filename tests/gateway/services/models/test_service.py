@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from auth import Caller, Tier
+from gateway.config.language_models import LanguageModels
 from gateway.contract import ModelFailed
 from gateway.services.database.service import OwnedDatabase
 from gateway.services.models.records import CallEnd, CallStart
@@ -142,3 +143,20 @@ def test_without_a_model_nothing_of_the_library_is_imported() -> None:
         "sys.exit(str(found) if (found := heavy & sys.modules.keys()) else 0)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+async def test_what_calls_would_cost_is_known_before_and_asks_nobody(
+    opened: Opened, server: OpenAICompatible
+) -> None:
+    models = opened(provider={"prices": PRICES}).for_owner("notes")
+    found = await models.expected_cost("simple", 2_000_000, 500_000)
+    assert found is not None
+    assert (found.model, str(found.usd)) == ("local/m", "0.6")
+    assert found.price_list == "portal.yaml"
+    free = opened(provider={"prices": {}}).for_owner("notes")
+    unknown = await free.expected_cost("simple", 1, 1)
+    assert unknown is not None
+    assert unknown.usd is None
+    none = opened(LanguageModels()).for_owner("notes")
+    assert await none.expected_cost("simple", 1, 1) is None
+    assert server.asked == []

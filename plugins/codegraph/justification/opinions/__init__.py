@@ -1,0 +1,1 @@
+"""What models and members' agents say of code where facts are unsure, held against the graph."""
