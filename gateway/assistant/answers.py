@@ -6,7 +6,7 @@ deleted is changed no more by who wrote it before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,8 +18,12 @@ from gateway.assistant.conversation import UNFINISHED, Busy, Part, State, Troubl
 from gateway.assistant.rows import as_turn
 from gateway.assistant.tables import conversations, turns
 from gateway.identity.stores.connection import Reached
+from gateway.toolkit.group_commit import GroupCommit
 
 if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+    from sqlalchemy.sql.dml import ReturningUpdate
+
     from gateway.contract.services import Database
 
 Word = Literal["go on", "stop", "gone"]
@@ -36,6 +40,7 @@ class AnswerStore:
 
     def __init__(self, database: Database, clock: Callable[[], datetime] = utc_now) -> None:
         self._database = Reached(database)
+        self._together = GroupCommit(self._database.begin)
         self._clock = clock
 
     async def save(
@@ -53,8 +58,7 @@ class AnswerStore:
         if messages is not None:
             values["messages"] = messages
         saved = update(turns).where(*_mine(turn, run)).values(values).returning(turns.c.stop)
-        async with self._database.begin() as connection:
-            row = (await connection.execute(saved)).one_or_none()
+        row = await self._together.run(_first(saved))
         if row is None:
             return "gone"
         return "stop" if row.stop else "go on"
@@ -87,8 +91,7 @@ class AnswerStore:
             "beat": turns.c.beat + 1,
         }
         ended = update(turns).where(*_mine(turn, run)).values(values).returning(turns.c.id)
-        async with self._database.begin() as connection:
-            return (await connection.execute(ended)).one_or_none() is not None
+        return await self._together.run(_first(ended)) is not None
 
     async def take(self, person: str, turn: str, run: str) -> Turn:
         """Take up an answer that has not come to its end.
@@ -141,6 +144,15 @@ INTERRUPTED = Trouble(
     "The part of the portal that was writing this has stopped. What it had written is here; you "
     "can have it go on.",
 )
+
+
+def _first(changed: ReturningUpdate[Any]) -> Callable[[AsyncConnection], Awaitable[Any]]:
+    """Changes rows, and gives the one that was changed; None where there is none."""
+
+    async def write(connection: AsyncConnection) -> Any:
+        return (await connection.execute(changed)).one_or_none()
+
+    return write
 
 
 def _mine(turn: str, run: str) -> tuple[ColumnElement[bool], ...]:

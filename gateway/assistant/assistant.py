@@ -289,14 +289,21 @@ class Assistant:
         from gateway.assistant.run import Task
 
         turn, parts = live.turn, self._parts
-        said = await self.store.get(live.person, turn.conversation)
-        before = [each for each in said.turns if each.number < turn.number]
+        before = await self._before(live)
         now = self.store.clock()
         left = await parts.budget(context.caller)
         told = instructions(parts.portal, str(context.caller.tier), parts.steps, now, left)
         no = ToolDenied("The person said no to this call. Do not try it again.")
         answers = {id: True if yes else no for id, yes in decided.items()}
         return Task(turn.question, told, history(before), turn.messages, answers, parts.steps)
+
+    async def _before(self, live: Live) -> list[Turn]:
+        """What was said in a conversation before a turn of it."""
+        turn = live.turn
+        if turn.number == 1:
+            return []
+        said = await self.store.get(live.person, turn.conversation)
+        return [each for each in said.turns if each.number < turn.number]
 
     async def _forget(self) -> None:
         gone = await self.store.forget(self.store.clock() - self._parts.retention)

@@ -96,9 +96,13 @@ class ConversationStore:
         """
         async with self._database.begin() as connection:
             await exclusive(connection, lock_number("", f"porch_conversations {person}"))
-            number = await self._begun(connection, person, id) if id else 1
-            id = id or await self._new(connection, person, titled(question))
-            now = self.clock()
+            now, number = self.clock(), 1
+            if id is None:
+                id = await self._new(connection, person, titled(question), now)
+            else:
+                number = await self._begun(connection, person, id)
+                touched = update(conversations).where(conversations.c.id == id)
+                await connection.execute(touched.values(changed=now))
             turn = {
                 "id": f"turn_{secrets.token_hex(10)}",
                 "conversation": id,
@@ -111,11 +115,8 @@ class ConversationStore:
                 "stop": False,
                 "begun": now,
             }
-            await connection.execute(insert(turns), [turn])
-            touched = update(conversations).where(conversations.c.id == id).values(changed=now)
-            await connection.execute(touched)
-            row = (await connection.execute(select(turns).where(turns.c.id == turn["id"]))).one()
-            return as_turn(row)
+            asked = insert(turns).values(turn).returning(*turns.c)
+            return as_turn((await connection.execute(asked)).one())
 
     async def rename(self, person: str, id: str, title: str) -> None:
         """Give a conversation another title.
@@ -172,13 +173,14 @@ class ConversationStore:
             raise NotTaken(f"A conversation has at most {MAX_TURNS} questions. Begin another one.")
         return int(row.number) + 1
 
-    async def _new(self, connection: AsyncConnection, person: str, title: str) -> str:
+    async def _new(
+        self, connection: AsyncConnection, person: str, title: str, now: datetime
+    ) -> str:
         mine = select(func.count()).where(conversations.c.person == person)
         if (await connection.scalar(mine) or 0) >= MAX_CONVERSATIONS:
             raise NotTaken(
                 f"You have {MAX_CONVERSATIONS} conversations. Delete some before you begin more."
             )
-        now = self.clock()
         new = {"id": f"chat_{secrets.token_hex(10)}", "person": person, "title": title}
         await connection.execute(insert(conversations), [{**new, "begun": now, "changed": now}])
         return new["id"]

@@ -1,4 +1,7 @@
-"""The HTTP client to model providers: what is no API is told from one, and no answer is endless."""
+"""The HTTP client to model providers: what is no API is told from one, and no answer is endless.
+
+The words of a stream come some at a time (:mod:`gateway.services.models.joined_words`).
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,16 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
+from gateway.services.models.joined_words import JoinedWords
+
 __all__ = ["NotAnApi", "TooLarge", "open_client"]
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """No model writes as much at once."""
 CONNECT_TIMEOUT_SECONDS = 10.0
 """Seconds for a connection; the answer has its own time."""
-_API_TYPES = ("application/json", "text/event-stream")
+_STREAM = "text/event-stream"
+_API_TYPES = ("application/json", _STREAM)
 
 
 class NotAnApi(Exception):
@@ -52,9 +58,15 @@ def open_client(timeout_s: float, connections: int) -> httpx2.AsyncClient:
 
 
 async def _refuse_pages(response: httpx2.Response) -> None:
-    kind = response.headers.get("content-type", "nothing").partition(";")[0].strip().lower()
+    kind = _kind(response)
     if response.is_success and kind not in _API_TYPES:
         raise NotAnApi(kind[:60])
+
+
+def _kind(response: httpx2.Response) -> str:
+    """What a response says that it is, without what follows that."""
+    kind: str = response.headers.get("content-type", "nothing")
+    return kind.partition(";")[0].strip().lower()
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
@@ -65,7 +77,8 @@ class _Bounded(httpx2.AsyncBaseTransport):
         """Answer, with a body that ends."""
         response = await self._inner.handle_async_request(request)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _BoundedStream(response.stream)
+            stream = _BoundedStream(response.stream)
+            response.stream = JoinedWords(stream) if _kind(response) == _STREAM else stream
         return response
 
     async def aclose(self) -> None:

@@ -21,6 +21,7 @@ from gateway.contract.services import Database
 from gateway.observability.logs import get_logger
 from gateway.services.models.records import CallEnd, CallStart
 from gateway.toolkit.background import background, every
+from gateway.toolkit.group_commit import GroupCommit
 from gateway.toolkit.retry import backoff
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Ledger:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._together = GroupCommit(database.begin)
         self._late: set[asyncio.Task[None]] = set()
 
     async def begin(self, call: CallStart) -> None:
@@ -54,8 +56,7 @@ class Ledger:
         from gateway.services.models.table import model_calls
 
         row = {**asdict(call), "outcome": "started"}
-        async with self._database.begin() as connection:
-            await connection.execute(model_calls.insert(), row)
+        await self._together.run(lambda it: it.execute(model_calls.insert(), row))
 
     async def finish(self, call: CallStart, end: CallEnd) -> None:
         """Complete a row.
@@ -74,8 +75,8 @@ class Ledger:
             task.add_done_callback(self._late.discard)
 
     async def _complete(self, call: CallStart, end: CallEnd) -> None:
-        async with self._database.begin() as connection:
-            await connection.execute(_completion(), {"call": call.id, **_ended(end)})
+        row = {"call": call.id, **_ended(end)}
+        await self._together.run(lambda it: it.execute(_completion(), row))
 
     async def _complete_later(self, call: CallStart, end: CallEnd) -> None:
         for pause in backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS):

@@ -92,7 +92,7 @@ class MeteredModel(WrapperModel):
             async with metered(target, self._purpose, self._accounts) as call:
                 model = target.provider.model(target.model)
                 async with asyncio.timeout(target.provider.timeout_s):
-                    asked = _named(model_settings, call, target)
+                    asked = _named(model_settings, call)
                     with read_or_refused():
                         answer = await model.request(sent, asked, wanted)
                 self._answered(call, answer)
@@ -123,7 +123,7 @@ class MeteredModel(WrapperModel):
                 )
                 opening = target.provider.model(target.model).request_stream(
                     sent,
-                    _named(model_settings, call, target),
+                    _named(model_settings, call),
                     wanted,
                     run_context,
                 )
@@ -175,12 +175,12 @@ class MeteredModel(WrapperModel):
         raise AssertionError("unreachable")  # pragma: no cover
 
 
-def _named(
-    settings: ModelSettings | None, call: MeteredCall, target: Target
-) -> ModelSettings | None:
-    """The settings with the call's id, by which OpenAI's support finds a request."""
-    if target.provider.config.kind == "anthropic":
-        return settings
-    given = settings or {}
+def _named(settings: ModelSettings | None, call: MeteredCall) -> ModelSettings:
+    """The settings with the call's id, by which a provider's log is held against the table.
+
+    OpenAI documents the header. Anthropic documents only the id of its own that an answer has; its
+    own clients send this header too.
+    """
+    given: ModelSettings = settings or {}
     headers = {**given.get("extra_headers", {}), "X-Client-Request-Id": call.start.id}
     return {**given, "extra_headers": headers}

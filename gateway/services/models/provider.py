@@ -103,13 +103,13 @@ class OpenProvider:
                 api_key=unused, base_url=self.url, http_client=self.client, max_retries=0
             )
             return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=claude))
-        from openai import AsyncOpenAI
         from pydantic_ai.providers.openai import OpenAIProvider
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
         from gateway.services.models.known_tools import OpenAIChat
+        from gateway.services.models.openai_client import PlainOpenAI
 
-        client = AsyncOpenAI(
+        client = PlainOpenAI(
             api_key=unused, base_url=self.url, http_client=self.client, max_retries=0
         )
         provider = (

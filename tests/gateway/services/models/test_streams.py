@@ -20,7 +20,9 @@ CHAT = Purpose("gateway", "chat", Caller("person:anna", Tier.MEMBERS), "chat")
 async def test_each_request_of_an_agent_that_streams_and_calls_tools_is_metered(
     opened: Opened, server: OpenAICompatible, database: OwnedDatabase
 ) -> None:
-    server.then(Reply(calls=[ToolCall("look", {"what": "sky"})]), Reply(text="It is blue."))
+    server.then(
+        Reply(calls=[ToolCall("look", {"what": "sky"})]), Reply(text="It is blue.", pause_s=0.1)
+    )
     agent = Agent(await opened().chat_model(CHAT))
 
     @agent.tool_plain
@@ -34,6 +36,7 @@ async def test_each_request_of_an_agent_that_streams_and_calls_tools_is_metered(
     assert "The sky is blue." in server.asked[1].texts()
     found = await rows(database)
     assert [row["outcome"] for row in found] == ["ok", "ok"]
+    assert {each.call for each in server.asked} == {row["id"] for row in found}
     assert {row["person"] for row in found} == {"person:anna"}
     assert sum(row["tokens_in"] for row in found) == server.billed["prompt_tokens"]
     assert sum(row["tokens_out"] for row in found) == server.billed["completion_tokens"]
