@@ -98,6 +98,11 @@ class CoreParts:
             opinions=OpinionParts.of(rules, host, repositories, (store, justifier), now),
         )
 
+    async def root(self, repo: str) -> Path | None:
+        """The directory with a repository's files; None where it was removed."""
+        found = await self.repositories.by_id(repo)
+        return None if found is None else self.builder.root(found)
+
     def kept(self) -> Mapping[str, Purgeable]:
         """Everything that stores data of repositories, as far as a command can purge it."""
         return {
@@ -121,7 +126,8 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
     base = CoreParts.of(config, host)
     problems = await declare(base.repositories, config)
     hours = config.workspace_hours
-    parts = ToolParts.of(host, base.repositories, base.store, base.indexes, hours, now)
+    graphs = base.repositories, base.store, base.indexes
+    parts = ToolParts.of(host, *graphs, hours, now, base.root)
     jobs = _jobs(config, host, base, parts)
     # Most portals serve no code, so without repositories their clients are spared these tools.
     # A client that ignores list_changed must reconnect after the first repository is added;

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,6 +13,7 @@ from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
 from plugins.codegraph.justification.statements import Statement
 from plugins.codegraph.justification.taxonomy import EntityClass
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind, shown_key
+from plugins.codegraph.owners.owners import Owners
 from plugins.codegraph.store.graph import Reached, Walk
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools import http_routes
@@ -38,7 +40,7 @@ from plugins.codegraph.tools.uses import use_of
 
 DEPENDS = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS, EdgeKind.REFERENCES)
 """Edges whose source may break when their target changes."""
-_FEW = 5
+_FEW, _OWNERS = 5, 20
 _MANY = 40
 
 
@@ -76,6 +78,18 @@ class AffectedFeature(ToolResult):
     entry_points: list[str] = Field(description="Affected routes and commands of it.")
 
 
+class AffectedOwner(ToolResult):
+    """Somebody who works on what a change may break."""
+
+    name: str
+    by: Literal["CODEOWNERS", "git"] = Field(
+        description="CODEOWNERS: the repository's file says so; git: they changed it lately."
+    )
+    file_count: int
+    files: list[str] = Field(description="The nearest of them.")
+    last: datetime | None = Field(None, description="When they changed one of them last.")
+
+
 class ImpactNote(Note):
     """What an impact comes to."""
 
@@ -91,6 +105,9 @@ class ImpactNote(Note):
     features: list[AffectedFeature] | None = Field(
         None, description="With `business`: the features that may break, the most affected first."
     )
+    owners: list[AffectedOwner] | None = Field(
+        None, description="With `business`: who works on the nearest files, as far as is known."
+    )
 
 
 def _brief(item: ImpactFile) -> ImpactFile:
@@ -100,7 +117,7 @@ def _brief(item: ImpactFile) -> ImpactFile:
 PAGE = Page(size=RESULTS, summarize=_brief, item=ImpactFile, note=ImpactNote)
 
 
-def tools(access: Access, judgements: Judgements) -> list[Tool]:
+def tools(access: Access, judgements: Judgements, owners: Owners | None = None) -> list[Tool]:
     """The tools of this group."""
 
     async def analyze_impact(  # noqa: PLR0913 - a client names each
@@ -111,7 +128,10 @@ def tools(access: Access, judgements: Judgements) -> list[Tool]:
         min_confidence: MinConfidence = 0.0,
         business: Annotated[
             bool,
-            Field(description="Also say what each is for, and in meta.features what breaks."),
+            Field(
+                description="Also say what each is for, in meta.features what breaks, and in "
+                "meta.owners who works on it."
+            ),
         ] = False,
         repo: Repo = None,
         *,
@@ -138,7 +158,8 @@ def tools(access: Access, judgements: Judgements) -> list[Tool]:
         note = note.model_copy(update={"requests": _requests(sent)})
         if business:
             items, affected = await with_purposes(judgements, opened, items, walk)
-            note = note.model_copy(update={"features": affected})
+            working = await _owners(owners, graph.repo.id, found.entity.path, items)
+            note = note.model_copy(update={"features": affected, "owners": working})
         return Listing(items, key=lambda item: item.file, note=note)
 
     return [
@@ -188,6 +209,26 @@ async def with_purposes(
     ]
     affected.sort(key=lambda each: (-each.affected, each.name))
     return told, affected[:_MANY]
+
+
+async def _owners(
+    owners: Owners | None, repo: str, own: str, items: Sequence[ImpactFile]
+) -> list[AffectedOwner] | None:
+    """Who works on the file itself, and on those that may break; None where nobody is known."""
+    if owners is None:
+        return None
+    paths = list(dict.fromkeys([own, *(each.file for each in items if not each.is_test)]))
+    found = await owners.of(repo, paths)
+    return [
+        AffectedOwner(
+            name=each.name,
+            by=each.by,
+            file_count=len(each.files),
+            files=each.files[:_FEW],
+            last=each.last,
+        )
+        for each in found[:_OWNERS]
+    ] or None
 
 
 def _told(one: Dependent, said: Mapping[str, Statement]) -> Dependent:

@@ -13,6 +13,7 @@ from plugins.codegraph.health.reports import HealthReports
 from plugins.codegraph.justification.corrections import Corrections
 from plugins.codegraph.justification.opinions.opinion_store import Opinions
 from plugins.codegraph.justification.statement_store import StatementStore
+from plugins.codegraph.owners.owners import Owners, Root
 from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.search.embedder import EntityEmbedder
@@ -62,6 +63,7 @@ class ToolParts:
         health: makes and keeps health reports; a light job makes them after a full index.
         people: what the portal calls people.
         judgements: why the code exists.
+        owners: who works on it, or None.
         history: what the last indexes changed.
         now: the time, in UTC.
     """
@@ -74,6 +76,7 @@ class ToolParts:
     health: HealthReports
     people: People
     judgements: Judgements
+    owners: Owners | None
     history: ChangeHistory
     now: Callable[[], datetime]
 
@@ -86,6 +89,7 @@ class ToolParts:
         overlays: Indexes,
         workspace_hours: int,
         clock: Callable[[], datetime],
+        root: Root | None = None,
     ) -> ToolParts:
         """Build the parts on a portal's services.
 
@@ -96,6 +100,7 @@ class ToolParts:
             overlays: links a person's files into an overlay.
             workspace_hours: how many hours a workspace is kept after it was last sent, 1 to 24.
             clock: the time, in UTC.
+            root: finds the working copies, to tell who works on code; None where there are none.
         """
         vectors = None if host.embedder is None else CodeVectors(host, host.embedder)
         embedder = EntityEmbedder(host.database, store, vectors)
@@ -108,6 +113,7 @@ class ToolParts:
             embedder=embedder,
             workspaces=workspaces,
             people=host.people,
+            owners=None if root is None else Owners(root),
             health=HealthReports(host.database, store, clock),
             judgements=Judgements(
                 StatementStore(host.database),
@@ -132,7 +138,7 @@ class ToolParts:
             *paths_between.tools(self.access),
             *call_graph.tools(self.access),
             *routes.tools(self.access),
-            *impact.tools(self.access, self.judgements),
+            *impact.tools(self.access, self.judgements, self.owners),
             *business.tools(self.access, self.search, self.judgements),
             *blueprint.tools(self.access, self.judgements),
             *correction.tools(self.access, self.judgements.corrections, self.now),

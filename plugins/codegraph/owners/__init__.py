@@ -1,0 +1,1 @@
+"""Who works on code: as CODEOWNERS says, and as Git's history shows."""
