@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.repositories.branches import Branches, Signature
 from gateway.repositories.dates import Checkout
-from gateway.repositories.deliveries import Deliveries, Push, PushedCommit, pushed
+from gateway.repositories.deliveries import (
+    Deliveries,
+    Installation,
+    Push,
+    PushedCommit,
+    installed,
+    pushed,
+)
 from gateway.repositories.errors import Advice, Place, SourceFailed, TooLarge
 from gateway.repositories.file_history import FileHistory, FileVersion, local_history
 from gateway.repositories.git import GitFailed
@@ -72,6 +79,7 @@ __all__ = [
     "Github",
     "GithubApp",
     "GithubRepository",
+    "Installation",
     "Known",
     "LeftOut",
     "LocalRepository",
@@ -96,6 +104,7 @@ __all__ = [
     "Tree",
     "TreeFile",
     "checked_path",
+    "installed",
     "is_below",
     "is_plain",
     "joined_path",

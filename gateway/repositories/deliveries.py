@@ -6,6 +6,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from datetime import datetime
+from typing import TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
@@ -16,6 +17,9 @@ REMEMBERED_SECONDS = 24 * 3600.0
 """How long a delivery is known again."""
 
 _SCHEME = "sha256="
+_INSTALLATION_EVENTS = frozenset({"installation", "installation_repositories"})
+_WITHDRAWING = frozenset({"deleted", "suspend"})
+_GRANTING = frozenset({"created", "unsuspend"})
 _MAX_ID_CHARACTERS = 100
 
 
@@ -72,6 +76,36 @@ class Push(BaseModel):
         return same and self.ref == f"refs/heads/{branch}"
 
 
+class Installation(BaseModel):
+    """What became of the installation of a GitHub App; the repositories may all be missing.
+
+    Attributes:
+        action: what was done: created, deleted, suspend, added, removed ...
+        repositories: the installation's own.
+        repositories_added, repositories_removed: where they became more or fewer.
+    """
+
+    action: str
+    repositories: tuple[_Repository, ...] = ()
+    repositories_added: tuple[_Repository, ...] = ()
+    repositories_removed: tuple[_Repository, ...] = ()
+
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        """The repositories that it may read no more, ``owner/repo`` in lower case."""
+        whole = self.repositories if self.action in _WITHDRAWING else ()
+        return frozenset(each.full_name.lower() for each in (*whole, *self.repositories_removed))
+
+    @property
+    def granted(self) -> frozenset[str]:
+        """The repositories that it may read since, likewise."""
+        whole = self.repositories if self.action in _GRANTING else ()
+        return frozenset(each.full_name.lower() for each in (*whole, *self.repositories_added))
+
+
+_Model = TypeVar("_Model", Push, Installation)
+
+
 class Deliveries:
     """Takes what GitHub delivers to a webhook.
 
@@ -100,7 +134,7 @@ class Deliveries:
 
         Args:
             body: as it was sent.
-            headers: of the request; :func:`pushed` has looked at its id.
+            headers: of the request; :func:`pushed` or :func:`installed` has looked at its id.
         """
         # The id is not signed, so that the body itself is remembered too. Both count up.
         delivery = headers.get("x-github-delivery", "").encode("utf-8", "surrogateescape")
@@ -123,11 +157,23 @@ def pushed(body: bytes, headers: Mapping[str, str]) -> Push | None:
     """
     if headers.get("x-github-event", "") != "push":
         return None
+    return _read(Push, "a push", body, headers)
+
+
+def installed(body: bytes, headers: Mapping[str, str]) -> Installation | None:
+    """What a delivery whose signature is right says that a GitHub App may read since; None for any
+    other event. Like :func:`pushed`."""
+    if headers.get("x-github-event", "") not in _INSTALLATION_EVENTS:
+        return None
+    return _read(Installation, "an event of an installation", body, headers)
+
+
+def _read(model: type[_Model], what: str, body: bytes, headers: Mapping[str, str]) -> _Model:
     delivery = headers.get("x-github-delivery", "")
     if not delivery or len(delivery) > _MAX_ID_CHARACTERS:
         raise ToolFailed("bad_delivery", "Send the delivery's id in X-GitHub-Delivery.")
     try:
-        return Push.model_validate_json(body)
+        return model.model_validate_json(body)
     except ValidationError:
-        message = "The delivery is not a push as GitHub sends it; choose application/json there."
+        message = f"The delivery is not {what} as GitHub sends it; choose application/json there."
         raise ToolFailed("bad_delivery", message) from None

@@ -1,5 +1,7 @@
 """``POST /hooks/codegraph/github``: a push to a repository's branch has it indexed at once.
 
+What a GitHub App may read no more, as its installation's events say, is told to whoever asks.
+
 The seed's phase 5 ("GitHub Webhooks"). Forgejo and Gitea send the same headers and signature.
 """
 
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.contract import Cache, Webhook
-from gateway.repositories import Deliveries, Push, pushed
+from gateway.repositories import Deliveries, Installation, Push, installed, pushed
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.repositories.repository import Repository
@@ -70,13 +72,18 @@ class PushWebhook:
         Raises:
             ToolFailed: ``bad_delivery``, it is not as GitHub sends one.
         """
+        signed_by = self._signed_by(body, headers)
+        installation = installed(body, headers)
+        if installation is not None:
+            if await next(iter(signed_by.values())).is_replayed(body, headers):
+                return _nothing("this delivery was taken before")
+            return await self._installed(installation, signed_by)
         push = pushed(body, headers)
         if push is None:
             event = headers.get("x-github-event", "")
             return _nothing(f"nothing to do for the event {event[:40]!r}")
         if not push.after:
             return _nothing("the branch was deleted; what was indexed of it is served on")
-        signed_by = self._signed_by(body, headers)
         concerned = [
             each for each in await self.repositories.all() if _is_of(each, push, signed_by)
         ]
@@ -87,6 +94,28 @@ class PushWebhook:
         return {
             "repositories": [each.name for each in concerned],
             "jobs": [await self.requests.again(each) for each in concerned],
+        }
+
+    async def _installed(
+        self, told: Installation, signed_by: Mapping[str, Deliveries]
+    ) -> dict[str, Any]:
+        """Tell of repositories that may be read no more, and index those that may be again."""
+        every = [
+            each
+            for each in await self.repositories.all()
+            if each.kind == "git" and host_of(each.location) in signed_by
+        ]
+        lost = [each for each in every if _path(each).lower() in told.withdrawn]
+        for each in lost:
+            await self.requests.leases.withdrawn(each.id, each.name)
+        back = [each for each in every if _path(each).lower() in told.granted - told.withdrawn]
+        jobs = [await self.requests.again(each) for each in back]
+        if not lost and not back:
+            return _nothing("it concerns no repository that is served here")
+        return {
+            "repositories": [each.name for each in back],
+            "withdrawn": [each.name for each in lost],
+            "jobs": jobs,
         }
 
     def _signed_by(self, body: bytes, headers: Mapping[str, str]) -> dict[str, Deliveries]:
@@ -101,7 +130,11 @@ def _is_of(repository: Repository, push: Push, hosts: Mapping[str, Deliveries]) 
     """Whether a push is to the branch that is indexed, by a host that vouches for it."""
     if repository.kind != "git" or host_of(repository.location) not in hosts:
         return False
-    path = repository.location.partition("://")[2].partition("/")[2].removesuffix(".git")
     # Before the first index of a host's default branch nobody knows its name.
     branch = repository.branch or repository.on or push.ref.removeprefix("refs/heads/")
-    return push.is_of(path, branch)
+    return push.is_of(_path(repository), branch)
+
+
+def _path(repository: Repository) -> str:
+    """The name of a repository at its host: ``owner/repo``."""
+    return repository.location.partition("://")[2].partition("/")[2].removesuffix(".git")

@@ -15,7 +15,7 @@ from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.git.command import GitFailed, Remote
 from plugins.codegraph.git.working_copy import WorkingCopy
 from plugins.codegraph.repositories.leases import Gone, Lease, Leases
-from plugins.codegraph.repositories.repository import LOOKING, Repository
+from plugins.codegraph.repositories.repository import LOOKING, WITHDRAWN, Repository
 from plugins.codegraph.repositories.urls import host_of
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ class IndexBuilder:
             return found
 
     async def _failed(self, repository: Repository, error: Exception) -> BuildFailed:
-        reason = failure_reason(error)
+        told = repository.state.summary.get(WITHDRAWN, {}).get("reason", "")
+        reason = " ".join(filter(None, (told, failure_reason(error))))
         with contextlib.suppress(Exception):  # the database itself may be failing
             await self.leases.failed(repository.id, reason)
         return BuildFailed(reason)

@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from gateway.contract import Database, is_outage
 from gateway.toolkit.background import cancel
 from plugins.codegraph.repositories.liveness_lock import LivenessLock
+from plugins.codegraph.repositories.repository import WITHDRAWN
 from plugins.codegraph.repositories.tables import work
 from plugins.codegraph.store.tables import repositories
 
@@ -146,13 +147,39 @@ class Leases:
         """Record a finished index; requests from before it began are fulfilled."""
         answered = and_(work.c.repo == repo, work.c.requested <= work.c.started)
         await self._set(answered, requested=None)
-        values = {"finished": self._now(), "summary": summary, "error": "", "failures": 0}
-        await self._set(work.c.repo == repo, **values)
+        query = select(work.c.started, work.c.summary).where(work.c.repo == repo)
+        async with self._database.begin() as connection:
+            row = (await connection.execute(query.with_for_update())).first()
+            told = None if row is None else _since(row.started, (row.summary or {}).get(WITHDRAWN))
+            kept = summary if told is None else {**summary, WITHDRAWN: told}
+            error = "" if told is None else told["reason"]
+            values = {"finished": self._now(), "summary": kept, "error": error, "failures": 0}
+            await connection.execute(update(work).where(work.c.repo == repo).values(**values))
 
     async def failed(self, repo: str, reason: str) -> None:
         """Record a failed index; its request is withdrawn."""
         values = {"error": reason[:2000], "failures": work.c.failures + 1, "requested": None}
         await self._set(work.c.repo == repo, finished=self._now(), **values)
+
+    async def withdrawn(self, repo: str, name: str) -> None:
+        """Record that the host lets nobody read a repository by the portal's app any more.
+
+        The next fetch tries all the same: the portal may have a token of its own. Until one
+        succeeds, why it fails is told together with this.
+        """
+        reason = (
+            f"The host says that this portal's app may not read {name} any more: it was taken out "
+            f"of the app's installation on {self._now():%Y-%m-%d at %H:%M} UTC, or that was ended "
+            "or suspended. What was indexed before is served on. Give the app access to it again, "
+            f"or have it removed here: porch codegraph remove {name}."
+        )
+        query = select(work.c.summary).where(work.c.repo == repo)
+        async with self._database.begin() as connection:
+            summary = (await connection.execute(query.with_for_update())).scalar() or {}
+            row = update(work).where(work.c.repo == repo)
+            told = {WITHDRAWN: {"reason": reason, "at": self._now().isoformat()}}
+            values = {"summary": {**summary, **told}, "error": reason, "finished": self._now()}
+            await connection.execute(row.values(**values))
 
     async def _take(self, repo: str, holder: str, lease: Lease) -> None:
         now = self._now()
@@ -210,3 +237,10 @@ class Leases:
         async with self._database.begin() as connection:
             done = await connection.execute(update(work).where(which).values(**values))
             return int(done.rowcount)
+
+
+def _since(started: datetime | None, told: dict[str, str] | None) -> dict[str, str] | None:
+    """What the host said after an index began, which that index says nothing about; or None."""
+    if told is None or started is None or datetime.fromisoformat(told["at"]) < started:
+        return None
+    return told

@@ -47,6 +47,10 @@ class Draft:
 LOOKING = "looking for changes"
 """What somebody does who does not index yet, and perhaps will not."""
 
+WITHDRAWN = "withdrawn"
+"""Where a summary says that the host took the repository out of what the portal's app may read; the
+next index that succeeds writes a summary without it."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -103,6 +107,8 @@ class State:
             of = f", {self.done:,} of {self.total:,}" if self.total and not counted else ""
             return f"{message}{of}"
         if self.error:
+            if WITHDRAWN in self.summary:
+                return self.error
             return f"the last indexing failed: {self.error}"
         return "waiting to be indexed" if self.requested else ""
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract import ToolFailed
-from gateway.repositories import Deliveries, Push, pushed
+from gateway.repositories import Deliveries, Installation, Push, installed, pushed
 from gateway.services.cache.memory import MemoryCache
 from tests.servers.github_history import NOTHING, History
 
@@ -160,3 +160,36 @@ def test_a_branch_that_is_made_forced_or_deleted_is_told_apart(tmp_path: Path) -
     forced = delivered(history, lost, now)
     assert forced.forced
     assert [commit.id for commit in forced.commits] == [now]
+
+
+@pytest.mark.parametrize(
+    ("told", "withdrawn", "granted"),
+    [
+        ({"action": "deleted", "repositories": ["A/b"]}, {"a/b"}, set()),
+        ({"action": "suspend", "repositories": ["a/b", "a/c"]}, {"a/b", "a/c"}, set()),
+        ({"action": "created", "repositories": ["a/b"]}, set(), {"a/b"}),
+        ({"action": "unsuspend", "repositories": ["a/b"]}, set(), {"a/b"}),
+        ({"action": "new_permissions_accepted", "repositories": ["a/b"]}, set(), set()),
+        ({"action": "removed", "repositories_removed": ["a/b"]}, {"a/b"}, set()),
+        ({"action": "added", "repositories_added": ["a/b"]}, set(), {"a/b"}),
+        ({"action": "deleted"}, set(), set()),
+    ],
+)
+def test_an_installation_says_what_may_be_read_no_more_and_what_may_since(
+    told: dict[str, Any], withdrawn: set[str], granted: set[str]
+) -> None:
+    named = {
+        name: value if name == "action" else [{"full_name": each} for each in value]
+        for name, value in told.items()
+    }
+    headers = {**HEADERS, "x-github-event": "installation"}
+    found = installed(json.dumps(named).encode(), headers)
+    assert isinstance(found, Installation)
+    assert set(found.withdrawn) == withdrawn
+    assert set(found.granted) == granted
+
+
+def test_an_installation_is_read_of_its_own_events_alone() -> None:
+    assert installed(b"{}", HEADERS) is None
+    with pytest.raises(ToolFailed, match="event of an installation"):
+        installed(b"{}", {**HEADERS, "x-github-event": "installation_repositories"})

@@ -55,8 +55,14 @@ class Pushes:
         delivery: str = "",
     ) -> httpx2.Response:
         """Tell the portal of a push."""
-        self.number += 1
         told = {"ref": ref, "after": after, "repository": {"full_name": repository}}
+        return await self.send(event, told, secret=secret, delivery=delivery)
+
+    async def send(
+        self, event: str, told: dict[str, Any], *, secret: str = SECRET, delivery: str = ""
+    ) -> httpx2.Response:
+        """Tell the portal of an event."""
+        self.number += 1
         body = json.dumps(told).encode()
         digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
         headers = {
@@ -70,12 +76,22 @@ class Pushes:
         """Whether a function is in the graph."""
         return not (await self.portal.call("get_function", {"name": name})).is_error
 
-    async def reached(self, name: str) -> None:
+    async def reached(self, name: str, seconds: float = 60) -> None:
         """Wait until a function is in the graph."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(seconds):
             while True:
                 if await self.knows(name):
                     return
+                await asyncio.sleep(0.05)
+
+    async def index_says(self, begin: str) -> str:
+        """Wait until the answers say something of the index that begins so; "" for nothing."""
+        async with asyncio.timeout(20):
+            while True:
+                stats = (await self.portal.call("get_project_stats", {})).structured
+                said = stats["meta"].get("index") or ""
+                if said.startswith(begin) and bool(said) == bool(begin):
+                    return str(said)
                 await asyncio.sleep(0.05)
 
 
@@ -146,6 +162,118 @@ async def test_a_force_push_takes_away_what_it_took_away(pushes: Pushes) -> None
     await pushes.deliver(pushes.write("hoe"))
     await pushes.reached("hoe")
     assert not await pushes.knows("rake")
+
+
+async def test_a_force_push_is_told_as_what_differs_from_what_was_indexed(pushes: Pushes) -> None:
+    await pushes.deliver(pushes.write("rake"))
+    await pushes.reached("rake")
+    run_git(pushes.tree, "reset", "-q", "--hard", "HEAD~1")
+    await pushes.deliver(pushes.pushed({"hoe.py": "def hoe(bed):\n    return bed.rows + 1\n"}))
+    await pushes.reached("hoe")
+    answer = (await pushes.portal.call("get_recent_changes", {"limit": 1})).structured
+    sides = [(each["change"], each.get("after") or each["before"]) for each in answer["data"]]
+    assert {(change, side["name"]) for change, side in sides} == {
+        *(("added", each) for each in ("hoe.py", "hoe")),
+        *(("deleted", each) for each in ("rake.py", "rake")),
+    }
+
+
+async def test_a_branch_that_was_deleted_is_served_on(pushes: Pushes) -> None:
+    run_git(pushes.tree, "push", "-q", "origin", "HEAD:refs/heads/other")
+    await pushes.deliver("0" * 40)
+    assert await pushes.knows("pour")
+
+
+async def test_a_push_that_is_told_twice_changes_the_graph_once(pushes: Pushes) -> None:
+    commit = pushes.write("rake")
+    await pushes.deliver(commit, delivery="one")
+    await pushes.reached("rake")
+    await pushes.deliver(commit, delivery="two")
+    await pushes.deliver(pushes.write("hoe"))
+    await pushes.reached("hoe")
+    answer = (await pushes.portal.call("get_recent_changes", {})).structured
+    assert [each["added"] for each in answer["meta"]["indexes"]] == [2, 2, 0]
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(300)
+async def test_a_push_of_10_000_files_is_in_the_graph_and_told_by_its_files(
+    pushes: Pushes,
+) -> None:
+    files = {f"lot/f{n}.py": f"def f{n}():\n    return {n}\n" for n in range(10_000)}
+    commit = pushes.pushed(files)
+    told = {
+        "ref": "refs/heads/main",
+        "after": commit,
+        "repository": {"full_name": NAME},
+        "commits": [
+            {"id": commit, "timestamp": "2026-11-27T09:00:00Z", "added": list(files)},
+        ],
+    }
+    assert (await pushes.send("push", told)).json()["repositories"] == ["garden"]
+    await pushes.reached("f9999", seconds=240)
+    answer = (await pushes.portal.call("get_recent_changes", {"limit": 1})).structured
+    (index,) = answer["meta"]["indexes"]
+    assert index["added"] == index["files"] == 10_000
+    assert "only files are told" in answer["meta"]["completeness"]["why"]
+
+
+async def test_a_repository_that_was_taken_out_of_the_installation_is_told_as_such(
+    pushes: Pushes,
+) -> None:
+    removed = {"action": "removed", "repositories_removed": [{"full_name": "Plants/Garden"}]}
+    answer = (await pushes.send("installation_repositories", removed)).json()
+    assert answer["withdrawn"] == ["garden"]
+    said = await pushes.index_says("The host says that this portal's app may not read garden")
+    assert "porch codegraph remove garden" in said
+    assert await pushes.knows("pour")
+    health = (await pushes.portal.health())["plugins"]["codegraph"]
+    assert "may not read garden any more" in health["detail"]
+
+
+async def test_a_repository_that_is_given_back_is_indexed_again(pushes: Pushes) -> None:
+    ended = {"action": "deleted", "repositories": [{"full_name": NAME}]}
+    assert (await pushes.send("installation", ended)).json()["withdrawn"] == ["garden"]
+    pushes.write("rake")
+    added = {"action": "added", "repositories_added": [{"full_name": NAME}]}
+    answer = (await pushes.send("installation_repositories", added)).json()
+    assert answer["repositories"] == ["garden"]
+    await pushes.reached("rake")
+    assert await pushes.index_says("") == ""
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        ("installation", {"action": "created"}),
+        (
+            "installation",
+            {"action": "new_permissions_accepted", "repositories": [{"full_name": NAME}]},
+        ),
+        (
+            "installation_repositories",
+            {"action": "removed", "repositories_removed": [{"full_name": "plants/forest"}]},
+        ),
+    ],
+)
+async def test_an_installation_that_concerns_nothing_served_changes_nothing(
+    pushes: Pushes, event: str, told: dict[str, Any]
+) -> None:
+    answer = (await pushes.send(event, told)).json()
+    assert answer["reason"] == "it concerns no repository that is served here"
+
+
+async def test_an_installation_event_is_taken_once_and_only_as_github_sends_it(
+    pushes: Pushes,
+) -> None:
+    removed = {"action": "removed", "repositories_removed": [{"full_name": NAME}]}
+    forged = await pushes.send("installation_repositories", removed, secret="not-the-secret")
+    assert forged.status_code == 403
+    await pushes.send("installation_repositories", removed, delivery="one")
+    again = (await pushes.send("installation_repositories", removed, delivery="one")).json()
+    assert again["reason"] == "this delivery was taken before"
+    broken = await pushes.send("installation", {"repositories": "all"})
+    assert "bad_delivery" in broken.text
 
 
 @pytest.mark.parametrize(

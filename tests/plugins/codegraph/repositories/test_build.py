@@ -199,3 +199,15 @@ def test_the_token_of_a_host_goes_with_its_own_addresses_alone() -> None:
 async def test_the_work_row_is_made_where_it_is_missing(there: World) -> None:
     async with there.work.held("0123456789abcdef", "me", removed=True) as hold:
         hold.progress(1, 2, "x")
+
+
+async def test_why_a_fetch_fails_is_told_with_what_the_host_said_of_it(
+    there: World, tree: Path
+) -> None:
+    repository = await there.add("garden", tree.parent / "gone")
+    await there.work.withdrawn(repository.id, "garden")
+    now = await there.repositories.get("garden")
+    with pytest.raises(BuildFailed, match=r"may not read garden any more.*is not there"):
+        await there.making.make(now, "me", PlainSteps())
+    after = await there.repositories.get("garden")
+    assert str(after.state).startswith("The host says")
