@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gateway.cli.options import EXIT, Setup, emit, json_option, with_setup
+from gateway.toolkit.counts import counted
 
 if TYPE_CHECKING:
     from gateway.services.backup.archive import Manifest
@@ -101,4 +102,6 @@ def _database(setup: Setup) -> str:
 
 def _summary(manifest: Manifest) -> str:
     rows, files = sum(manifest.rows.values()), len(manifest.files) - 1
-    return f"{files} files, {rows} rows in {len(manifest.rows)} tables, written by {manifest.porch}"
+    tables = counted(len(manifest.rows), "table")
+    held = f"{counted(files, 'file')}, {counted(rows, 'row')} in {tables}"
+    return f"{held}, written by {manifest.porch}"

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from gateway.cli.options import EXIT, config_option, emit, json_option
+from gateway.toolkit.counts import counted
 
 
 @click.command()
@@ -41,5 +42,5 @@ def command(ctx: click.Context, as_json: bool, config: Path | None) -> None:
         for line in findings.notes:
             click.echo(f"note: {line}")
         count = len(findings.problems)
-        click.echo(f"{count} {'problem' if count == 1 else 'problems'}." if count else "All well.")
+        click.echo(f"{counted(count, 'problem')}." if count else "All well.")
     ctx.exit(EXIT.PROBLEM if findings.problems else EXIT.DONE)

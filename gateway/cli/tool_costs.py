@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gateway.cli.options import Setup
+from gateway.toolkit.counts import counted
 
 _MODES = {
     "full": "the whole list",
@@ -41,7 +42,9 @@ def show(costs: dict[str, Any], tier: str) -> None:
     from gateway.cli.render import clean, style
 
     tools, modes, budget = costs["tools"], costs["modes"], costs["budget"]
-    click.echo(style(f"{len(tools)} tools at the tier {tier}, in tokens (estimated)", bold=True))
+    click.echo(
+        style(f"{counted(len(tools), 'tool')} at the tier {tier}, in tokens (estimated)", bold=True)
+    )
     for each in tools:
         click.echo(f"  {each['tokens']:>7,}  {clean(each['name'])}")
     over = modes["full"] > budget

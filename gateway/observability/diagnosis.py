@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from gateway.observability.database_watch import WAITS_FOR_DATABASE, tells_of_database
 from gateway.observability.notices import CACHE_AWAY, COUNTED_ALONE
+from gateway.toolkit.counts import counted
 
 LATE_JOB_SECONDS = 15 * 60
 """Seconds after which a job that waits is a problem."""
@@ -86,7 +87,7 @@ def of_portal(found: Mapping[str, Any]) -> Iterator[Finding]:
     if errors:
         yield Finding(
             Weight.RISK,
-            f"{errors} calls of the last minute failed or ran out of time.",
+            f"{counted(errors, 'call')} of the last minute failed or ran out of time.",
             "`porch audit --by tool --outcome internal_error` says where; the log has the reason.",
         )
     for notice in found["notices"]:

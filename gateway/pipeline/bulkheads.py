@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from gateway.catalog.items import Item
 from gateway.config.bulkheads import Bounds, PluginBounds
 from gateway.contract import ToolFailed
+from gateway.toolkit.counts import counted
 
 RETRY_SECONDS = 5
 """Seconds after which a caller that was told of a full queue should try again."""
@@ -72,9 +73,10 @@ class Bulkhead:
 
     def _busy(self) -> ToolFailed:
         details = {"busy": self.name, "retry_after_seconds": RETRY_SECONDS}
+        runs = counted(self.running, "call runs", "calls run")
         return ToolFailed(
             "busy",
-            f"{self.name} is busy: {self.running} calls run and {len(self.waiting)} wait. "
+            f"{self.name} is busy: {runs} and {len(self.waiting)} wait. "
             f"Retry after {RETRY_SECONDS} s.",
             details,
         )

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Prompt, PromptFamily, Tier
+from gateway.toolkit.counts import counted
 from plugins.workflows.plans.plan import Plan, PlanItem, visible_to
 from plugins.workflows.plans.plans import Plans
 from plugins.workflows.store.workflow_prompts import PREFIX, PromptWorkflows, WorkflowPrompt
@@ -90,7 +91,9 @@ def prompt_text(plan: Plan, description: str | None, task: str, *, signed_in: bo
         f'Follow the workflow "{plan.workflow_name}", step by step.',
         f"The task: {task}" if task.strip() else "",
         description or "",
-        f"It has {len(plan.items)} steps:\n\n{steps}" if plan.items else "It has no steps yet.",
+        f"It has {counted(len(plan.items), 'step')}:\n\n{steps}"
+        if plan.items
+        else "It has no steps yet.",
         _how_to_walk(plan, signed_in) if plan.items else "",
     ]
     return "\n\n".join(part for part in parts if part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from gateway.contract import Caller, ListedResource, ResourceTemplate, Tier
+from gateway.toolkit.counts import counted
 from plugins.workflows.model import TargetType, Visibility, Workflow
 from plugins.workflows.plans.plan import Plan, PlanItem, visible_to
 from plugins.workflows.plans.plans import Plans
@@ -77,7 +78,7 @@ def _facts(workflow: Workflow, plan: Plan) -> str:
         f"by {workflow.author}" if is_public and workflow.author else "",
         f"complexity {workflow.complexity}" if workflow.complexity else "",
         f"tags: {', '.join(workflow.tags)}" if workflow.tags else "",
-        f"{len(plan.items)} steps",
+        counted(len(plan.items), "step"),
         f"version {workflow.version}",
     ]
     return "*" + " · ".join(fact for fact in facts if fact) + "*"

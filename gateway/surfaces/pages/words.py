@@ -9,6 +9,7 @@ from typing import Any
 from auth.callers import Account
 from auth.stores import Person
 from auth.tiers import Tier
+from gateway.toolkit.counts import counted
 
 _MAX_NAME_CHARACTERS = 60
 _PROVIDERS = {"wallet": "Wallet", "github": "GitHub", "oidc": "OpenID Connect"}
@@ -101,10 +102,8 @@ def span(seconds: float) -> str:
     """A span of time in its largest unit: ``90 days``, ``5 minutes``."""
     for size, unit in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
         if seconds >= size:
-            count = round(seconds / size)
-            return f"{count} {unit}{'' if count == 1 else 's'}"
-    count = round(seconds)
-    return f"{count} second{'' if count == 1 else 's'}"
+            return counted(round(seconds / size), unit)
+    return counted(round(seconds), "second")
 
 
 def gist(text: str | None) -> str:
@@ -124,6 +123,7 @@ def agent(text: str) -> str:
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
+    "counted": counted,
     "tier": tier,
     "account": account,
     "provider": provider,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.surfaces.views.markdown import markdown
 from gateway.toolkit import frontmatter
+from gateway.toolkit.counts import counted
 from gateway.toolkit.words import terms
 from gateway.toolkit.yaml_lines import Broken
 
@@ -63,5 +64,12 @@ def shell(value: Any) -> str:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {"body": body, "day": day, "marked": marked, "markdown": _markdown, "shell": shell}
+    {
+        "body": body,
+        "counted": counted,
+        "day": day,
+        "marked": marked,
+        "markdown": _markdown,
+        "shell": shell,
+    }
 )

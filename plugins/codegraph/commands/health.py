@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gateway.contract import CommandContext
+from gateway.toolkit.counts import counted
 from plugins.codegraph.commands.arguments import HealthArgs
 from plugins.codegraph.commands.messages import wrapped
 from plugins.codegraph.health.report import (
@@ -87,7 +88,8 @@ def _listed(section: Section, sections: Sections) -> Iterator[str]:
 
 
 def _dead(each: DeadEntity) -> str:
-    return f"{each.file_path}:{each.line} {each.name}, {each.lines_of_code} lines: {each.reason}"
+    lines = counted(each.lines_of_code, "line")
+    return f"{each.file_path}:{each.line} {each.name}, {lines}: {each.reason}"
 
 
 def _cycle(each: Cycle) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.contract import Database
+from gateway.toolkit.counts import counted
 from plugins.codegraph.health import (
     advice,
     cycles,
@@ -196,8 +197,9 @@ def _basis(code: CodeBase) -> list[str]:
     unread = sum(bool(each.problem or each.skipped) for each in code.layer.reports)
     tests = int(code.is_test.sum())
     said = [
-        f"{files:,} files, {functions:,} functions and methods, {len(code.layer.edges):,} edges of "
-        "the index; no model was asked, and uncommitted work is left out.",
+        f"{counted(files, 'file')}, {functions:,} functions and methods, "
+        f"{len(code.layer.edges):,} edges of the index; no model was asked, and "
+        "uncommitted work is left out.",
         f"{tests:,} entities are tests, or stand in files of tests. No finding is about these, or "
         "about examples, benchmarks, documentation, migrations, and what is generated or vendored.",
     ]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from gateway.toolkit.counts import counted
 from plugins.codegraph.git.command import GitFailed, git
 from plugins.codegraph.indexer.gitignore import IgnoreRules, rules_in
 from plugins.codegraph.indexer.paths import foreign_directory, holds_keys, looks_binary
@@ -197,7 +198,7 @@ class _Scanner:
     def reports(self) -> list[FileReport]:
         """What was skipped."""
         for directory, files in self._foreign.items():
-            count = f"{files:,} files" if files != 1 else "1 file"
+            count = counted(files, "file")
             told = count if files else "not counted"
             self.skip(f"{directory}/", f"dependencies, caches or build output: {told}")
         return sorted(self._skipped, key=lambda each: each.path)

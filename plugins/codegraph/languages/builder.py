@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from gateway.toolkit.counts import counted
 from plugins.codegraph.facts import (
     Bind,
     Definition,
@@ -252,8 +253,7 @@ def problem_of(root: Node, too_deep: int) -> str:
     problems = []
     if root.has_error:
         count, first = _errors(root)
-        plural = "s" if count != 1 else ""
-        problems.append(f"{count} syntax error{plural}, the first in line {first}")
+        problems.append(f"{counted(count, 'syntax error')}, the first in line {first}")
     if too_deep:
         problems.append(f"nested deeper than {MAX_DEPTH} levels in line {too_deep}")
     return "; ".join(problems)

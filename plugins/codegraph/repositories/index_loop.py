@@ -13,6 +13,7 @@ from typing import Any
 
 from gateway.contract import Health, Host, follow, is_outage
 from gateway.toolkit.background import cancel
+from gateway.toolkit.counts import counted
 from gateway.toolkit.retry import backoff
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.jobs import INDEX, SCIP, UPKEEP, RepositoryJobs, index_key
@@ -321,4 +322,4 @@ def _detail(found: Sequence[Repository]) -> str:
     files = sum(each.state.summary.get("secrets", {}).get("files", 0) for each in found)
     if not files:
         return ""
-    return f"Secrets were taken out of {files} files, see taken_out: have them replaced."
+    return f"Secrets were taken out of {counted(files, 'file')}, see taken_out: have them replaced."

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from gateway.toolkit.counts import counted
 from plugins.codegraph.languages.composed_names import spellings
 from plugins.codegraph.languages.registry import language_of
 from plugins.codegraph.linker.mentions import as_outside
@@ -205,7 +206,7 @@ def _reasons(
         what = "calls by that name have a receiver that nothing in the code tells"
         reasons.append(f"{unresolved} {what}")
     if unread:
-        reasons.append(f"{unread} files were not read, or only in part")
+        reasons.append(f"{counted(unread, 'file was', 'files were')} not read, or only in part")
     return reasons
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.contract import Graph, GraphEdge, GraphNode
+from gateway.toolkit.counts import counted
 
 _SURE = 0.9
 """Edges that are less sure than this are drawn faintly."""
@@ -17,7 +18,8 @@ def call_graph(answer: Mapping[str, Any], arguments: Mapping[str, Any]) -> Graph
     left, capped = answer["leftOut"], answer.get("capped")
     more = f" {'More than ' if capped else ''}{left} others are left out." if left else ""
     named = nodes[0]["name"]
-    title = f"{len(nodes)} entities around {named}. An arrow leads from what uses to what is used."
+    count = counted(len(nodes), "entity", "entities")
+    title = f"{count} around {named}. An arrow leads from what uses to what is used."
     return Graph(
         title + more,
         [_node(each, repo) for each in nodes],

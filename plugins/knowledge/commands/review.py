@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from gateway.contract import Command, CommandContext, Tier
+from gateway.toolkit.counts import counted
 from plugins.knowledge.commands.portal import open_here
 from plugins.knowledge.config import KnowledgeConfig
 
@@ -32,7 +33,7 @@ async def review(args: ReviewArgs, context: CommandContext) -> int:
         context.echo(f"{each.entry.path}: {each.reason} ({authors})")
     if not days:
         context.echo("No type has an age: say after how many days in review_days.")
-    context.echo(f"{len(found)} documents to look at.")
+    context.echo(f"{counted(len(found), 'document')} to look at.")
     return 0
 
 

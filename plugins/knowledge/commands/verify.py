@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field
 
 from gateway.contract import Command, CommandContext, ToolFailed
+from gateway.toolkit.counts import counted
 from gateway.toolkit.progress_bar import Tell, progress_bar
 from plugins.knowledge.commands.portal import open_here, run_in_portal
 
@@ -74,7 +75,7 @@ def _doing(args: VerifyArgs) -> str:
 def _result_lines(found: Verified) -> list[str]:
     lines = [f"mended: {each}" for each in found.mended]
     lines += [str(each) for each in found.differences]
-    left, documents = len(found.differences), f"{found.documents:,} documents"
+    left, documents = len(found.differences), counted(found.documents, "document")
     if left:
         advice = "" if found.mended else " `--repair` mends what can be."
         lines.append(f"{documents}: {left:,} difference{'s' * (left != 1)}.{advice}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gateway.contract import ToolFailed
 from gateway.toolkit.bulkhead import Places
+from gateway.toolkit.counts import counted
 from plugins.upstreams.servers.state import State
 from plugins.upstreams.wire import Unauthorized, WireError
 
@@ -29,8 +30,9 @@ def busy(server: str, places: Places) -> ToolFailed:
         server: its name.
         places: where they do.
     """
+    under_way = counted(places.taken, "call is", "calls are")
     text = (
-        f"{server} is busy: {places.taken} calls are under way and {places.waiting} wait. "
+        f"{server} is busy: {under_way} under way and {places.waiting} wait. "
         "Try again in a few seconds."
     )
     return ToolFailed("busy", text, {"busy": server})

@@ -129,7 +129,7 @@ async def test_an_item_has_bounds_of_its_own(bulkhead: Any, more: Any) -> None:
     async with portal_of(hall, bulkhead, **more) as portal:
         running = asyncio.create_task(said(portal, "hall_wait"))
         await until(hall, 1)
-        assert (await said(portal, "hall_wait")).startswith("hall/hall_wait is busy: 1 calls run")
+        assert (await said(portal, "hall_wait")).startswith("hall/hall_wait is busy: 1 call runs")
         assert await said(portal, "hall_quick") == "at once"
         hall.go_on.set()
         assert await running == "done"
@@ -144,7 +144,7 @@ async def test_who_gives_up_waiting_takes_no_place() -> None:
         given_up = asyncio.create_task(said(portal, "hall_quick"))
         await asyncio.sleep(0.05)
         given_up.cancel()
-        assert "hall is busy: 1 calls run" in await said(portal, "hall_quick")
+        assert "hall is busy: 1 call runs" in await said(portal, "hall_quick")
         hall.go_on.set()
         assert await first == "done"
         assert await said(portal, "hall_quick") == "at once"

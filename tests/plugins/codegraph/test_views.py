@@ -42,12 +42,12 @@ async def test_code_is_found_read_and_followed(tmp_path: Path) -> None:
         found = await page("/codegraph/search?query=known")
         read = await page(follow(found, "known"))
         assert "Whether anybody has &lt;this&gt; name." in read
-        callers = await page(follow(read, "1 callers"))
+        callers = await page(follow(read, "1 caller"))
         assert "show_user" in callers
         handler = await page(follow(callers, "show_user"))
         impact = await page(follow(handler, "what a change breaks"))
         assert "look: GET /users/*" in impact
-        over_http = await page(follow(handler, r"\d callers"))
+        over_http = await page(follow(handler, r"\d callers?"))
         assert "through GET /users/*" in over_http
         assert "it serves GET /users/*" in over_http
         assert "look" in await page("/codegraph/routes")

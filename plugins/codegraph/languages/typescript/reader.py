@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gateway.toolkit.counts import counted
 from plugins.codegraph.facts import FileFacts, Scope
 from plugins.codegraph.languages.typescript import (  # noqa: F401 (they fill the tables)
     expressions,
@@ -84,4 +85,4 @@ def _problem(low: Lowerer, root: Node) -> str:
     if not root.has_error:
         return ""
     count, line = grammar.first_errors(root)
-    return f"{count} syntax error{'s' if count != 1 else ''}, the first in line {line}"
+    return f"{counted(count, 'syntax error')}, the first in line {line}"
