@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateway.contract import Graph, GraphEdge, GraphNode
+from gateway.toolkit.counts import counted
 
 MAX_BOXES = 40
 """The most features that are drawn; the list beside the picture has all of them."""
@@ -37,11 +38,6 @@ def _node(each: Mapping[str, Any], repo: str) -> GraphNode:
         {"feature": each["id"], "repo": repo},
         _FRAMES[each["type"]],
     )
-
-
-def counted(count: int, one: str, several: str = "") -> str:
-    """A number with its noun: `1 file`, `2 files`."""
-    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
 
 
 def _edges(shown: list[Mapping[str, Any]]) -> Iterator[GraphEdge]:
