@@ -30,6 +30,7 @@ PART_BYTES = 24 * 1024
 into an item of work whatever its script."""
 _LATER = frozenset({"budget_reached", "throttled", "provider_down", "timeout"})
 """Failures after which the same may work another time."""
+_UNREAD = "Its plain sentences are kept. No model has read the rest, and none will:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +126,19 @@ class ModelReader:
             caller: who sent it.
 
         Returns:
-            What happens, in a sentence for them; empty where all is read, or nobody will.
+            What happens, in a sentence for them; empty where all is read, or nobody was asked.
         """
         failed = reading.failed
         if not reading.left:
             return ""
-        if failed is not None and failed.code in _LATER:
+        if failed is not None and failed.code in _LATER and await self._has_own_model():
             rights = DelegatedRights.of(caller).model_dump(mode="json")
             for part in reading.left:
                 some = [ids[number] for number in part]
                 await self.jobs.enqueue(JOB, {"turns": some, "rights": rights}, key=some[0])
             return f"A model reads it later, and keeps what it finds: {failed.message}"
         if not (self.rules.agents and self._may_take(caller)):
-            return ""
+            return f"{_UNREAD} {failed.message}" if failed is not None else ""
         for part in reading.left:
             shown = as_context([turns[number] for number in part])
             named = [{**one, "id": ids[number]} for one, number in zip(shown, part, strict=True)]
@@ -147,6 +148,10 @@ class ModelReader:
             "Its plain sentences are kept. An agent of yours can find the rest: it is work that "
             "take_work gives to you alone."
         )
+
+    async def _has_own_model(self) -> bool:
+        """Whether the portal has the model: a client's is not there any more when a job runs."""
+        return await self.models.expected_cost("simple", 1, 1) is not None
 
     def _may_take(self, caller: Caller) -> bool:
         """Whether who sent a conversation may take the work, and what comes of it be kept."""

@@ -59,7 +59,9 @@ class KeptConversation(BaseModel):
     turns: list[str] = Field(description="The ids of its turns, in their order.")
     found: list[KeptSentence] = Field(description="What it says that is found by itself.")
     later: str | None = Field(
-        None, exclude_if=_is_none, description="What of it is read later, by whom, and why."
+        None,
+        exclude_if=_is_none,
+        description="What of it is read later, by whom, and why; or why no model has read it.",
     )
 
 
