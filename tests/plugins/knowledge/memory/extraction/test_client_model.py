@@ -63,7 +63,7 @@ async def remembered(portal: TestPortal, era: str, model: ClientsModel) -> Mappi
                 result = await client.call_tool("remember_conversation", given)
     assert not result.is_error, result.content
     assert result.structured_content is not None
-    return result.structured_content
+    return dict(result.structured_content)
 
 
 @pytest.mark.parametrize("era", ERAS)
