@@ -114,24 +114,27 @@ class LevelJob:
         asker, turns, done = self.asker, asyncio.Semaphore(AT_ONCE), 0
         if asker is None:
             return
-        view = plan.view
+        view, failures = plan.view, list[Exception]()
 
         async def one(group: Group, role: Role) -> None:
             nonlocal done
             async with turns:
-                context = await plan.contexts.of(group)
-                found = await asker.ask(context, role, view.name)
-                await self.opinions.put(view.org, view.id, found)
+                if failures:
+                    return
+                try:
+                    context = await plan.contexts.of(group)
+                    found = await asker.ask(context, role, view.name)
+                    await self.opinions.put(view.org, view.id, found)
+                except Exception as failed:
+                    failures.append(failed)
+                    return
             done += 1
             progress(done, len(groups), "asking a model what code is for")
 
-        try:
-            async with asyncio.TaskGroup() as all_of:
-                for group, role in groups:
-                    all_of.create_task(one(group, role))
-        except* ModelFailed as failed:
-            # One says why: all of them have the same reason, such as a budget that is spent.
-            raise failed.exceptions[0] from None
+        # What is under way when one fails is paid for, so it is waited for and kept.
+        await asyncio.gather(*(one(group, role) for group, role in groups))
+        if failures:
+            raise failures[0]
 
     async def _publish(
         self, agents: AgentWork, repository: Repository, plan: Plan, found: Sequence[Group]

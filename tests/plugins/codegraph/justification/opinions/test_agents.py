@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,25 @@ async def test_an_agent_is_told_what_the_code_contradicts_and_the_item_stays_the
         assert told.is_error
         assert "a UTILITY has no side effects" in told.text
         assert not (await brought(portal, item)).is_error
-        await context(portal, "save", lambda found: found["justification"]["purposeBy"] == "agent")
+        said = await context(
+            portal, "save", lambda found: found["justification"]["purposeBy"] == "agent"
+        )
+        assert said["answeredBy"]["provider"] == "agent"
+        await _is_theirs(portal)
+
+
+async def _is_theirs(portal: TestPortal) -> None:
+    """What an agent said is its person's to have, and stays without them."""
+    personal = portal.running.plugins.offers["codegraph"].personal
+    assert personal is not None
+    (person,) = await personal.people()
+    files = {each.path: each.data async for each in personal.export(person)}
+    (told,) = json.loads(files["answers.json"])
+    assert (told["name"], told["model"]) == ("save", "claude-of-mine")
+    await personal.erase(person)
+    assert set(await personal.people()) == set()
+    said = await context(portal, "save", lambda found: True)
+    assert said["justification"]["purposeBy"] == "agent"
 
 
 def _only(*paths: str) -> dict[str, bytes]:

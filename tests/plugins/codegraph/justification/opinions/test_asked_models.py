@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 from typing import Any
 
+from tests.gateway.scrubbing.fakes import made
 from tests.plugins.codegraph.justification.opinions.asked import (
     answering,
     asked_shop,
@@ -145,3 +147,14 @@ async def test_nobody_is_asked_unless_an_admin_says_so(tmp_path: Path) -> None:
             assert run is not None
             assert run.state == "requested"
         assert server.asked == []
+
+
+async def test_no_secret_reaches_a_model(tmp_path: Path) -> None:
+    secret = made("ghp_{alnum:36}", Random(11))
+    text = f'def fetch():\n    # with {secret}\n    return open("{secret}")\n'
+    tree = written(tmp_path / "shop", {"fetching.py": text.encode(), **SHOP})
+    with answering(OpenAICompatible()) as server:
+        async with asked_shop(tree, server, model=True) as (portal, runs):
+            await until(runs, await begun(portal, runs), "done")
+        assert ["fetch"] in questions(server)
+        assert all(secret not in each.texts() for each in server.asked)
