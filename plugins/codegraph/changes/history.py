@@ -13,8 +13,8 @@ from gateway.contract import Database
 from plugins.codegraph.changes.compare import ChangeKind
 from plugins.codegraph.changes.log import UpdateKind
 from plugins.codegraph.changes.told import KIND_CODES, KINDS, Told, unpacked
+from plugins.codegraph.store.change_tables import changes, updates
 from plugins.codegraph.store.graph import RepositoryView
-from plugins.codegraph.store.tables import changes, updates
 
 
 @dataclass(frozen=True, slots=True)

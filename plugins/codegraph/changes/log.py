@@ -26,9 +26,9 @@ from plugins.codegraph.changes.states import (
     state_of,
 )
 from plugins.codegraph.changes.told import KIND_CODES, Told, packed, sides
+from plugins.codegraph.store.change_tables import changes, updates
 from plugins.codegraph.store.dialects import insert_rows
 from plugins.codegraph.store.owner import Owner
-from plugins.codegraph.store.tables import changes, updates
 
 if TYPE_CHECKING:
     from plugins.codegraph.store.layers import Change, Stamp

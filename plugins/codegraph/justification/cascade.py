@@ -21,9 +21,10 @@ from gateway.toolkit.sql import among, batches
 from plugins.codegraph.changes.told import Told, unpacked
 from plugins.codegraph.justification.statements import Statement
 from plugins.codegraph.model import shown_key
+from plugins.codegraph.store.change_tables import changes, updates
 from plugins.codegraph.store.graph import RepositoryView
 from plugins.codegraph.store.name_split import split
-from plugins.codegraph.store.tables import changes, justifications, updates
+from plugins.codegraph.store.tables import justifications
 
 MEANING_DISTANCE = 0.3
 """The cosine distance of the words of two purposes beyond which the meaning changed (kap10)."""

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
 from gateway.toolkit.sql import exclusive, is_postgres, lock_number
+from plugins.codegraph.store.change_tables import OF_CHANGES
 from plugins.codegraph.store.dialects import delete_some
 from plugins.codegraph.store.file_rows import MAX_ROWS
 from plugins.codegraph.store.fulltext import full_text
@@ -77,7 +78,7 @@ class Sweeper:
             for name, count in (await self._layer(layer)).items():
                 counts[name] = counts.get(name, 0) + count
         # Also rows without a layer row, left by a crash or an earlier version.
-        for table in (*LAYERED, *SHARED, *KEPT, layers):
+        for table in (*LAYERED, *SHARED, *KEPT, *OF_CHANGES, layers):
             rows = await self._delete(table, and_(*_of(table, owner)))
             counts[table.name] = counts.get(table.name, 0) + rows
         return counts
@@ -86,7 +87,7 @@ class Sweeper:
         """The row counts of a repository by table, without empty tables."""
         counts: dict[str, int] = {}
         async with self._database.read() as connection:
-            for table in (*LAYERED, *SHARED, *KEPT, layers):
+            for table in (*LAYERED, *SHARED, *KEPT, *OF_CHANGES, layers):
                 query = select(func.count()).select_from(table).where(*_of(table, owner))
                 counts[table.name] = int(await connection.scalar(query) or 0)
             counts[_WORDS] = await _words_left(connection, owner)

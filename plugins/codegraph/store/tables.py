@@ -29,7 +29,8 @@ from gateway.toolkit.columns import NUMBER, PLAIN, Json, UtcDateTime
 metadata = MetaData()
 
 
-def _tenant() -> tuple[Column[Any], Column[Any]]:
+def tenant() -> tuple[Column[Any], Column[Any]]:
+    """The columns that say whose a row is."""
     return Column("org", Text, nullable=False), Column("repo", Text, nullable=False)
 
 
@@ -65,7 +66,7 @@ layers = Table(
     "codegraph_layers",
     metadata,
     Column("id", NUMBER, primary_key=True, autoincrement=True),
-    *_tenant(),
+    *tenant(),
     Column("kind", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("generation", Integer, nullable=False, server_default="0"),
@@ -90,7 +91,7 @@ files = Table(
     metadata,
     Column("layer", BigInteger, primary_key=True),
     Column("path", PLAIN, primary_key=True),
-    *_tenant(),
+    *tenant(),
     Column("digest", Text, nullable=False),
     Column("language", Text, nullable=False),
     Column("lines", Integer, nullable=False),
@@ -112,7 +113,7 @@ links = Table(
     metadata,
     Column("layer", BigInteger, primary_key=True),
     Column("path", PLAIN, primary_key=True),
-    *_tenant(),
+    *tenant(),
     Column("interface", Text, nullable=False),
     Column("package", Text, nullable=False),
     Column("asked", LargeBinary, nullable=False),
@@ -125,7 +126,7 @@ manifests = Table(
     metadata,
     Column("layer", BigInteger, primary_key=True),
     Column("path", PLAIN, primary_key=True),
-    *_tenant(),
+    *tenant(),
     Column("digest", Text, nullable=False),
     Column("data", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
@@ -137,7 +138,7 @@ entities = Table(
     metadata,
     Column("id", NUMBER, primary_key=True, autoincrement=False),
     Column("layer", BigInteger, nullable=False),
-    *_tenant(),
+    *tenant(),
     Column("key", BigInteger, nullable=False),
     Column("kind", SmallInteger, nullable=False),
     Column("name", PLAIN, nullable=False),
@@ -168,7 +169,7 @@ def _edges(name: str, near: str, far: str) -> Table:
         Column(near, BigInteger, primary_key=True),
         Column("kind", SmallInteger, primary_key=True),
         Column(far, BigInteger, primary_key=True),
-        *_tenant(),
+        *tenant(),
         Column("line", Integer, nullable=False),
         Column("strategy", SmallInteger, nullable=False),
         Column("sites", Integer, nullable=False),
@@ -192,7 +193,7 @@ def _by_name(name: str) -> Table:
         Column("layer", BigInteger, primary_key=True),
         Column("path", PLAIN, primary_key=True),
         Column("name", PLAIN, primary_key=True),
-        *_tenant(),
+        *tenant(),
         Column("line", Integer, nullable=False),
         Column("sites", Integer, nullable=False),
         Index(f"ix_{name}_name", "layer", "name"),
@@ -218,7 +219,7 @@ endpoints = Table(
     Column("method", PLAIN, primary_key=True),
     Column("template", PLAIN, primary_key=True),
     Column("host", PLAIN, primary_key=True),
-    *_tenant(),
+    *tenant(),
     Index("ix_codegraph_endpoints_entity", "layer", "entity"),
     sqlite_with_rowid=False,
 )
@@ -230,7 +231,7 @@ justifications = Table(
     metadata,
     Column("layer", BigInteger, primary_key=True),
     Column("key", BigInteger, primary_key=True),
-    *_tenant(),
+    *tenant(),
     Column("path", PLAIN, nullable=False),
     Column("type", SmallInteger, nullable=False),
     Column("feature", PLAIN, nullable=False),
@@ -248,7 +249,7 @@ features = Table(
     metadata,
     Column("layer", BigInteger, primary_key=True),
     Column("id", PLAIN, primary_key=True),
-    *_tenant(),
+    *tenant(),
     Column("name", PLAIN, nullable=False),
     Column("data", Json, nullable=False),
     sqlite_with_rowid=False,
@@ -259,7 +260,7 @@ justified = Table(
     "codegraph_justified",
     metadata,
     Column("layer", BigInteger, primary_key=True),
-    *_tenant(),
+    *tenant(),
     Column("generation", Integer, nullable=False),
     Column("rules", Integer, nullable=False),
     Column("at", UtcDateTime, nullable=False),
@@ -349,43 +350,6 @@ texts = Table(
 """The text of each file as it was indexed, deflated: answers quote the lines that the graph is
 of."""
 
-updates = Table(
-    "codegraph_updates",
-    metadata,
-    Column("id", NUMBER, primary_key=True, autoincrement=True),
-    *_tenant(),
-    Column("at", UtcDateTime, nullable=False),
-    Column("kind", SmallInteger, nullable=False),
-    Column("layer", BigInteger, nullable=False),
-    Column("generation", Integer, nullable=False),
-    Column("former_layer", BigInteger),
-    Column("commit", Text, nullable=False),
-    Column("former_commit", Text, nullable=False),
-    Column("branch", Text, nullable=False),
-    Column("author", Text, nullable=False),
-    Column("subject", Text, nullable=False),
-    Column("counts", Json, nullable=False),
-    Column("cascade", Json),
-    Index("ix_codegraph_updates_repo", "org", "repo", "id"),
-    sqlite_autoincrement=True,
-)
-"""Every index that changed something, and how much (``changes/log.py``). ``cascade`` is what came
-of it for what calls the changed code; null until that is justified."""
-
-changes = Table(
-    "codegraph_changes",
-    metadata,
-    Column("update", BigInteger, primary_key=True),
-    Column("number", Integer, primary_key=True),
-    *_tenant(),
-    Column("kind", SmallInteger, nullable=False),
-    Column("path", PLAIN, nullable=False),
-    Column("former_path", PLAIN, nullable=False),
-    Column("data", LargeBinary, nullable=False),
-    sqlite_with_rowid=False,
-)
-"""What became of each entity in it; ``data`` is all of that, packed (``changes/told.py``)."""
-
 LAYERED = (
     *(entities, edges, incoming, unresolved, mentions, endpoints),
     *(justifications, features, justified),
@@ -394,7 +358,7 @@ LAYERED = (
 """The tables with a layer's rows, in the order in which a sweep deletes them."""
 SHARED = (texts, signals)
 """The tables shared by a repository's layers, by content digest."""
-KEPT = (corrections, opinions, opinion_runs, changes, updates)
+KEPT = (corrections, opinions, opinion_runs)
 """The tables of a repository that no sweep touches."""
 
 SELECTED = tuple(

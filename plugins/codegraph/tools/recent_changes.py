@@ -75,19 +75,10 @@ def tools(access: Access, history: ChangeHistory) -> list[Tool]:
         paths = () if path is None else ends(plain(path))
         told, total = await history.changes(view, list(shown), MAX_TOLD, paths, change or ())
 
-        async def ready(items: Sequence[PastChange]) -> Sequence[Changed]:
-            names = await _names(opened.graph, shown, items)
-            return [changed(each, shown[each.update], names) for each in items]
-
         reasons = [*_left_out(shown.values()), *_unseen(len(told), total)]
         if since is not None:
             reasons += await _before(history, view, moment, len(found) > limit)
-        return Listing(
-            told,
-            key=lambda each: (each.update, each.number),
-            note=_note(opened, reasons, [index_of(each) for each in shown.values()]),
-            ready=ready,
-        )
+        return _listing(opened, told, shown, reasons)
 
     return [
         Tool.of(
@@ -98,6 +89,24 @@ def tools(access: Access, history: ChangeHistory) -> list[Tool]:
             annotations=READS,
         )
     ]
+
+
+def _listing(
+    opened: Opened,
+    told: Sequence[PastChange],
+    shown: Mapping[int, PastUpdate],
+    reasons: Sequence[str],
+) -> Listing[PastChange]:
+    async def ready(items: Sequence[PastChange]) -> Sequence[Changed]:
+        names = await _names(opened.graph, shown, items)
+        return [changed(each, shown[each.update], names) for each in items]
+
+    return Listing(
+        told,
+        key=lambda each: (each.update, each.number),
+        note=_note(opened, reasons, [index_of(each) for each in shown.values()]),
+        ready=ready,
+    )
 
 
 async def _start(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gateway.services.database.service import OwnedDatabase
+from plugins.codegraph.store.change_tables import OF_CHANGES
 from plugins.codegraph.store.tables import metadata
 from tests.migrated import differences
 
@@ -21,6 +22,10 @@ def _about(difference: object) -> str:
     kind, *what = difference[0] if isinstance(difference, list) else difference  # type: ignore[misc]
     table = what[0] if kind.endswith("_table") else getattr(what[0], "table", None)
     return table.name if table is not None else str(what[1])
+
+
+def test_the_tables_of_changes_are_among_them() -> None:
+    assert {table.name for table in OF_CHANGES} < set(metadata.tables)
 
 
 def test_every_table_is_known_as_the_code_graphs() -> None:

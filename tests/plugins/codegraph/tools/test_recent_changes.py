@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import update
 
 from plugins.codegraph.changes import log, states
+from plugins.codegraph.store.change_tables import updates
 from plugins.codegraph.store.owner import Owner
-from plugins.codegraph.store.tables import updates
 from tests.plugins.codegraph.justification.shops import SHOP, justified
 from tests.plugins.codegraph.portal import World, world
 from tests.plugins.codegraph.store.graphs import STAMP
@@ -165,7 +165,7 @@ async def test_only_one_folder_and_one_kind_are_told_where_that_is_asked(shop: W
     assert {each["after"]["file"] for each in answer["data"]} == {"shop/two.py"}
     assert (await shop.call("get_recent_changes", path="sho"))["data"] == []
     assert (await shop.call("get_recent_changes", change=["deleted"]))["data"] == []
-    assert len((await shop.call("get_recent_changes", path="/home/me/one.py"))["data"]) == 2
+    assert len((await shop.call("get_recent_changes", path="/src/town/one.py"))["data"]) == 2
 
 
 async def test_more_changes_than_are_kept_are_counted_and_the_answer_says_so(
