@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import re
@@ -22,7 +21,7 @@ from auth.rules.verdict import Resolution
 from auth.stores import Person, utc_now
 from auth.tiers import Tier
 from auth.tokens.api_tokens import ApiTokens
-from tests.gateway.surfaces.pages.browser import Browser, forms
+from tests.gateway.surfaces.pages.browser import Browser
 from tests.gateway.surfaces.pages.conftest import Opening
 from tests.gateway.surfaces.pages.portal import GITHUB, PagesPortal, SilentSource, open_pages
 
@@ -35,8 +34,6 @@ HAT_OR_BOTH = {
     },
     "admins": {"any_of": [{"github": "somebody-else"}]},
 }
-
-MAKE = "/account/tokens"
 
 
 class OneHat:
@@ -201,19 +198,6 @@ async def test_a_token_is_shown_once_and_works(browser: Browser, portal: PagesPo
     assert token not in again
     assert "My script" in again
     assert "only search" in again
-
-
-async def test_a_form_that_is_sent_twice_makes_one_token(
-    browser: Browser, portal: PagesPortal
-) -> None:
-    await browser.sign_in()
-    (form,) = (f for f in forms((await browser.get("/account")).text) if f.action == MAKE)
-    fields = {**form.fields, "name": "My script", "ceiling": "public", "days": "30"}
-    both = await asyncio.gather(*(browser.post(MAKE, fields) for _ in range(2)))
-    assert _token((await browser.follow(both[1])).text)
-    assert len(await portal.parts.tokens.of((await _person(portal)).id)) == 1
-    await browser.submit(MAKE, {"name": "My script", "ceiling": "public", "days": "30"})
-    assert len(await portal.parts.tokens.of((await _person(portal)).id)) == 2, "of another page"
 
 
 async def test_a_token_is_revoked(browser: Browser, portal: PagesPortal) -> None:
