@@ -27,6 +27,7 @@ _VERSION = (
 _PATTERNS = [
     (re.compile(r'(request_id": ?"|[Rr]equest(?: id)?:? (?:<code>)?)[0-9a-f]{16}'), r"\1<request>"),
     (re.compile(r"(/assets/[\w.-]+\?v=)[0-9a-f]{12}"), r"\1<version>"),
+    (re.compile(r'(name="form-id" value=")[\w-]{12}'), r"\1<form>"),
     (re.compile(_VERSION + r"\d+\.\d+\.\d+[\w.+]*"), r"\1<version>"),
     (re.compile(r'("id": ")[\w-]{16}(")'), r"\1<token>\2"),
     (re.compile(r'("key": ?")[\w-]+-[a-z2-7]{8}"'), r'\1<key>"'),
