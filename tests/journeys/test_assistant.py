@@ -18,6 +18,7 @@ from tests.servers.openai_compatible import OpenAICompatible, Reply, ToolCall
 
 PRICE_USD = 100
 """Of a million tokens, so that a few answers spend the month's budget."""
+RUNS = "It is being written"
 REACHED = "Monthly model budget reached"
 ADMIN = Account.create()
 PLANS = "plans: {free: {title: Free, budget: 0.60}}\ndefault: free\n"
@@ -89,11 +90,11 @@ def billed(reply: Reply) -> Reply:
 
 
 async def told(member: Browser, path: str, *texts: str) -> str:
-    """The page of a conversation once it says one of several texts."""
-    async with asyncio.timeout(60):
+    """The page of a conversation once it says one of several texts, and the answer has ended."""
+    async with asyncio.timeout(150):
         while True:
             page = (await member.get(path)).text
-            if any(text in page for text in texts):
+            if any(text in page for text in texts) and RUNS not in page:
                 return page
             await asyncio.sleep(0.05)
 

@@ -330,7 +330,7 @@ async def test_a_repository_of_another_group_is_not_there(shop: World) -> None:
 
 
 async def test_every_tool_says_what_it_is_for_and_that_it_only_reads(shop: World) -> None:
-    assert len(shop.tools) == 24
+    assert len(shop.tools) == 25
     for tool in shop.tools.values():
         item = tool_item("codegraph", tool, tool.name)
         assert "repo" in item.entry["inputSchema"]["properties"]
