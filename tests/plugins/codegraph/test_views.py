@@ -18,7 +18,7 @@ FILES = {
 }
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 async def test_code_is_found_read_and_followed(tmp_path: Path) -> None:
     root = tmp_path / "town"
     for path, text in FILES.items():
@@ -63,7 +63,7 @@ async def test_code_is_found_read_and_followed(tmp_path: Path) -> None:
             assert "Search for" in await page(f"/codegraph/{name}")
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 async def test_the_health_of_a_repository_is_a_page_with_evidence(tmp_path: Path) -> None:
     root = tmp_path / "shop"
     root.mkdir()
@@ -90,7 +90,7 @@ async def test_the_health_of_a_repository_is_a_page_with_evidence(tmp_path: Path
         assert "Complexity hotspots" not in rest.text
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 async def test_what_changed_is_a_page_that_stays_up_to_date(tmp_path: Path) -> None:
     root, data = tmp_path / "town", tmp_path / "data"
     for path, text in FILES.items():

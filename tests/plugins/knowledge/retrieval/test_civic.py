@@ -9,7 +9,7 @@ import pytest
 from benchmarks.library import library
 from benchmarks.search_quality import PRODUCT, rows
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(1800)]
 
 
 async def test_the_product_beats_keywords_and_similarity_on_both_kinds_of_question(
