@@ -102,18 +102,25 @@ async def test_what_changed_is_a_page_that_stays_up_to_date(tmp_path: Path) -> N
         first = (await portal.http("open").get("/codegraph/activity")).text
         assert "The first index: 2 files" in first
     (root / "server.py").write_text(FILES["server.py"].replace('"alice"', '"<b>bob</b>"'))
-    (root / "more.py").write_text("def more(a):\n    return a + 1\n")
+    (root / "more.py").write_text("MOST = 1\n\n\ndef more(a):\n    return a + MOST\n")
     async with open_test_portal(plugin, config=config, data_dir=data) as portal:
         http = portal.http("open")
         overview = (await http.get("/codegraph/repository?repo=town")).text
         link = re.search(r'<a class="choice" href="([^"]+)"[^>]*>What changed</a>', overview)
         assert link, overview
         page = (await http.get(unescape(link[1]).removeprefix("http://localhost"))).text
-        assert "2 files: 2 added, 1 updated." in page
-        assert page.index("2 files: 2 added") < page.index("The first index")
+        assert "2 files: 3 added, 1 updated." in page
+        assert page.index("2 files: 3 added") < page.index("The first index")
         assert "&lt;b&gt;bob&lt;/b&gt;" in page
         assert 'data-live="feed"' in page
         assert 'data-refresh="5"' in page
         only = (await http.get("/codegraph/activity?repo=town&change=updated")).text
         assert "known" in only
         assert "more.py" not in only
+    (root / "more.py").rename(root / "moved.py")
+    async with open_test_portal(plugin, config=config, data_dir=data) as portal:
+        page = (await portal.http("open").get("/codegraph/activity")).text
+        assert "1 more is renamed only with what contains it" in page
+        assert "0 callers" not in page
+        file, carried = page.index("more.py at more.py:1"), page.index("renamed only")
+        assert file < carried < page.index("3 added")
