@@ -1,26 +1,35 @@
-"""The feature area of every entity, from routes, paths, names and neighbours."""
+"""The feature area of every entity, from routes, paths, names and what it is linked with."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 
 from plugins.codegraph.justification import technologies
 from plugins.codegraph.justification.classify import Verdict
 from plugins.codegraph.justification.columns import Columns
 from plugins.codegraph.justification.domain import Domain
-from plugins.codegraph.justification.places import Places
+from plugins.codegraph.justification.places import Places, of_tests
 from plugins.codegraph.justification.taxonomy import EntityClass
 from plugins.codegraph.model import EntityKind
 
 ROUNDS = 3
-"""How often entities without a feature of their own take that of their neighbours."""
+"""How often entities without a feature of their own take that of what is around them."""
+MOSTLY = 0.5
+"""The share of links that must lead to one feature for it to take in what they come from."""
+ALONE = 1
+"""The most entities of an area that is too small to be a feature (decision 0076)."""
+_WITHIN = 2
+"""How many links to be part of a class, or of another function, counts as."""
 
 
 def areas(
     columns: Columns, domain: Domain, places: Places, verdicts: Sequence[Verdict]
 ) -> list[str]:
     """The feature of each VERTICAL entity, by position; "" for others and where nothing tells.
+
+    What an entity says of itself comes first, then what most of its links lead to, then its folder
+    or file. An area of one entity is no feature: it joins the one that it is linked with most.
 
     Args:
         columns: the graph.
@@ -29,22 +38,21 @@ def areas(
         verdicts: the classes.
     """
     found = [""] * len(verdicts)
-    verticals = [at for at, each in enumerate(verdicts) if each.type is EntityClass.VERTICAL]
+    verticals = [
+        at
+        for at, each in enumerate(verdicts)
+        if each.type is EntityClass.VERTICAL and not of_tests(columns.entities[at].path)
+    ]
     for at in verticals:
         found[at] = _own(columns, domain, places, at)
     for _ in range(ROUNDS):
         lacking = [at for at in verticals if not found[at]]
-        for at in lacking:
-            around = [*columns.callers[at], *columns.callees[at]]
-            parent = columns.parents[at]
-            near = Counter(found[each] for each in around if found[each])
-            if parent >= 0 and found[parent]:
-                near[found[parent]] += 2
-            if near:
-                found[at] = max(near, key=lambda name: (near[name], name))
+        around = [_most(Counter(found[each] for each in _linked(columns, at))) for at in lacking]
+        for at, name in zip(lacking, around, strict=True):
+            found[at] = name
     for at in verticals:
         found[at] = found[at] or _last(places, columns.entities[at].path)
-    return found
+    return _joined(columns, found, verticals)
 
 
 def _own(columns: Columns, domain: Domain, places: Places, at: int) -> str:
@@ -55,7 +63,7 @@ def _own(columns: Columns, domain: Domain, places: Places, at: int) -> str:
         return domain.label(place.feature)
     for end in columns.routes.get(entity.key, ()):
         if part := domain.of_route(end.template):
-            return domain.label(part)
+            return domain.label(domain.noun_of(part) or part)
     noun = domain.noun_of(entity.name)
     if noun:
         return domain.label(noun)
@@ -74,3 +82,29 @@ def _last(places: Places, path: str) -> str:
         if each and each not in ("src", "lib", "init", "main", "index"):
             return technologies.BY_WORD.get(each, each.replace("_", " "))
     return ""
+
+
+def _joined(columns: Columns, found: Sequence[str], verticals: Sequence[int]) -> list[str]:
+    """The features, without areas that are too small to be one and lead mostly to another."""
+    sizes = Counter(found[at] for at in verticals)
+    links: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for at in verticals:
+        if sizes[found[at]] <= ALONE:
+            ahead = (found[each] for each in _linked(columns, at))
+            links[found[at]].update(name for name in ahead if name not in ("", found[at]))
+    into = {name: _most(around) for name, around in links.items()}
+    return [new if (new := into.get(name, "")) and sizes[new] > ALONE else name for name in found]
+
+
+def _linked(columns: Columns, at: int) -> Iterator[int]:
+    """What an entity uses, what uses it, and what it is part of."""
+    yield from columns.callers[at]
+    yield from columns.callees[at]
+    if columns.parents[at] >= 0:
+        yield from (columns.parents[at],) * _WITHIN
+
+
+def _most(around: Counter[str]) -> str:
+    """The feature that at least :data:`MOSTLY` of the links lead to, or ""."""
+    name, links = max(around.items(), key=lambda item: (item[1], item[0]), default=("", 0))
+    return name if links >= MOSTLY * around.total() else ""

@@ -13,17 +13,16 @@ from plugins.codegraph.justification.entry_points import Entry, EntryPoints
 from plugins.codegraph.justification.flows import Carried, carried, flows_of
 from plugins.codegraph.justification.opinions.opinion import Opinion, heard, joined, known
 from plugins.codegraph.justification.order import components
-from plugins.codegraph.justification.places import Places
+from plugins.codegraph.justification.places import Places, of_tests
 from plugins.codegraph.justification.purposes import purpose_of, value_of
 from plugins.codegraph.justification.statements import CLASS_CODES, Statement
 from plugins.codegraph.justification.taxonomy import EntityClass, Sayer
 from plugins.codegraph.justification.votes import Votes
 from plugins.codegraph.store.codes import ENTITY_CODES
-from plugins.codegraph.tools.paths import is_test_file
 
 NOBODY = known(())
 """The opinions where nobody was asked."""
-RULES = 2
+RULES = 3
 """The version of the rules; another one justifies every repository anew."""
 
 
@@ -56,7 +55,7 @@ def justify(
         find: finds what models and agents say.
     """
     with_code = {*paths, *(each.path for each in columns.entities)}
-    places = Places(sorted(path for path in with_code if not _of_tests(path)))
+    places = Places(sorted(path for path in with_code if not of_tests(path)))
     points = EntryPoints(columns, dict(scripts))
     entries = [points.of(at) for at in range(len(columns.entities))]
     domain = Domain(columns, places)
@@ -68,7 +67,7 @@ def justify(
     through = carried(columns, order, verdicts, features, entries)
     judged = _Judged(columns, verdicts, features, entries, through, opinions, sayers)
     for at, entity in enumerate(columns.entities):
-        if not _of_tests(entity.path) and not entity.test:
+        if not of_tests(entity.path) and not entity.test:
             yield _statement(judged, at)
 
 
@@ -97,11 +96,6 @@ def _listened(
         elif verdicts[at].type is EntityClass.VERTICAL and not features[at]:
             features[at] = opinion.said.feature
     return sayers
-
-
-def _of_tests(path: str) -> bool:
-    """Whether a file holds tests, or what they need."""
-    return is_test_file(path) or path.rpartition("/")[2].split(".")[0] in ("test", "tests")
 
 
 def _statement(judged: _Judged, at: int) -> Statement:

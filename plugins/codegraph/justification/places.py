@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from plugins.codegraph.justification import technologies
 from plugins.codegraph.justification.words import (
     GENERIC,
     HELPERS,
+    MIGRATED,
     MODELLED,
     SERVED,
     segments,
     singular,
     words,
 )
+from plugins.codegraph.tools.paths import is_test_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,10 @@ class Place:
     modelled: bool
 
 
+MIGRATION: Final = Place(technologies.DATABASE, True, "", False, False, False)
+"""What the path of a step from one schema to the next says, whatever the step is called."""
+
+
 class Places:
     """Reads paths.
 
@@ -57,6 +64,8 @@ class Places:
         return self._known[path]
 
     def _read(self, path: str) -> Place:
+        if not MIGRATED.isdisjoint(segments(path)[:-1]):
+            return MIGRATION
         parts = [each for each in segments(path) if each not in self.around]
         technology, at, sure = _technology(parts)
         telling = [
@@ -64,6 +73,7 @@ class Places:
             for each in parts
             if each not in GENERIC
             and each not in HELPERS
+            and not each[0].isdigit()
             and technologies.BY_WORD.get(each) is None
             and not set(words(each)) <= GENERIC
         ]
@@ -78,6 +88,11 @@ class Places:
             any(each in SERVED for each in parts),
             last in MODELLED or any(each in MODELLED for each in parts[-2:]),
         )
+
+
+def of_tests(path: str) -> bool:
+    """Whether a file holds tests, or what they need."""
+    return is_test_file(path) or path.rpartition("/")[2].split(".")[0] in ("test", "tests")
 
 
 def _helps(part: str) -> bool:

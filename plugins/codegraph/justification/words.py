@@ -23,6 +23,7 @@ GENERIC: Final = frozenset(
         *("task", "job", "jobs", "command", "commands", "python", "java", "org", "com", "net"),
         *("io", "github", "main", "impl", "abstract", "default", "definition", "builtin", "tools"),
         *("scripts", "script", "bin", "build", "docs", "examples", "example", "extras", "setup"),
+        *("ui", "static", "assets", "public", "js"),
         *("plugin", "mod", "program", "application", "version", "about", "data", "item", "items"),
         *(
             "versions",
@@ -63,6 +64,9 @@ MODELLED: Final = frozenset(
     {"models", "model", "entities", "entity", "domain", "schemas", "schema", "dto", "dtos"}
 )
 """Names of files and folders that hold the things of the domain."""
+
+MIGRATED: Final = frozenset({"migrations", "migration", "alembic"})
+"""Names of folders that hold the steps from one schema of a database to the next."""
 
 HELPING: Final = frozenset(
     {
