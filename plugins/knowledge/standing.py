@@ -17,7 +17,7 @@ from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
-from plugins.knowledge.supersession import Claims, claims
+from plugins.knowledge.supersession import Claims, claims, is_claiming
 
 W_ENDED = 0.6
 """What is left of the score of what holds no more, as in memory."""
@@ -53,6 +53,8 @@ class Standings:
         self._limits = age_limits(self._days)
         self._clock = clock
         self._known: dict[Tier, tuple[Sequence[Entry], Claims, Targets]] = {}
+        self._version = -1
+        self._claiming: dict[str, Entry] = {}
 
     def of(self, entry: Entry, up_to: Tier) -> DocumentStanding | None:
         """What to say of whether a document holds; None where there is nothing to say.
@@ -166,9 +168,25 @@ class Standings:
         entries, known = self._store.entries(up_to), self._known.get(up_to)
         if known is None or known[0] is not entries:
             targets = Targets(self._store, self._names, up_to)
-            known = entries, claims(entries, targets, self._sources), targets
+            shown = (one for one in self._who_claims() if self._store.shows(one, up_to))
+            known = entries, claims(shown, targets, self._sources), targets
             self._known[up_to] = known
         return known
+
+    def _who_claims(self) -> Sequence[Entry]:
+        """The documents that say something of others, in the order of their keys."""
+        changed = self._store.changed_since(self._version)
+        if changed is None:
+            self._claiming.clear()
+            changed = [one.key for one in self._store.entries(Tier.MEMBERS)]
+        self._version = self._store.version
+        for key in changed:
+            entry = self._store.entry(key, Tier.MEMBERS)
+            if entry is not None and is_claiming(entry):
+                self._claiming[key] = entry
+            else:
+                self._claiming.pop(key, None)
+        return [self._claiming[key] for key in sorted(self._claiming)]
 
 
 def _at_odds(entry: Entry, known: Claims) -> tuple[Cause, str] | None:

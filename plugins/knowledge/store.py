@@ -10,7 +10,9 @@ nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections import deque
+from collections.abc import Awaitable, Collection, Iterable, Sequence
+from itertools import islice
 
 from pydantic import ValidationError
 
@@ -19,6 +21,8 @@ from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.notes.ids import content_key
 
 _ROW_KIND = "document"
+REMEMBERED_CHANGES = 256
+"""So many of the last changes of the catalogue are known by their keys."""
 
 
 class Store:
@@ -37,9 +41,11 @@ class Store:
         self._objects = objects
         self._rows = rows
         self._entries: dict[str, Entry] = {}
+        self._sorted = True
         self._visible: dict[Tier, tuple[Entry, ...]] = {}
         self._ruled = rows.version
         self._version = 0
+        self._recent: deque[Collection[str]] = deque(maxlen=REMEMBERED_CHANGES)
 
     @classmethod
     def of(cls, host: Host) -> Store:
@@ -55,17 +61,28 @@ class Store:
         """Grows with every change of the catalogue; for what is derived from it and kept."""
         return self._version
 
+    def changed_since(self, version: int) -> Collection[str] | None:
+        """The keys of what has changed since a version; None where that is too long ago."""
+        behind = self._version - version
+        if behind > len(self._recent):
+            return None
+        return {key for keys in islice(reversed(self._recent), behind) for key in keys}
+
     def entries(self, up_to: Tier) -> Sequence[Entry]:
         """All that a caller of this tier may see, in the order of their keys."""
         if self._ruled != self._rows.version:
             self._ruled = self._rows.version
             self._visible.clear()
         if up_to not in self._visible:
-            by_key = (entry for _, entry in sorted(self._entries.items()))
+            if not self._sorted:
+                self._entries = {key: self._entries[key] for key in sorted(self._entries)}
+                self._sorted = True
+            by_key = self._entries.values()
             if self._rows.ruled:
                 shown = tuple(entry for entry in by_key if self.shows(entry, up_to))
             else:
-                shown = tuple(entry for entry in by_key if up_to.allows(entry.tier))
+                allowed = tuple(tier for tier in Tier if up_to.allows(tier))
+                shown = tuple(entry for entry in by_key if entry.tier in allowed)
             self._visible[up_to] = shown
         return self._visible[up_to]
 
@@ -121,17 +138,19 @@ class Store:
         """Put entries of documents that are stored into the catalogue."""
         shown = {entry.key: entry for entry in entries}
         if shown:
+            self._sorted = self._sorted and shown.keys() <= self._entries.keys()
             self._entries |= shown
-            self._changed()
+            self._changed(shown)
 
     def hide(self, keys: Iterable[str]) -> None:
         """Take documents out of the catalogue: nothing reads them any more."""
         gone = [key for key in keys if self._entries.pop(key, None) is not None]
         if gone:
-            self._changed()
+            self._changed(gone)
 
-    def _changed(self) -> None:
+    def _changed(self, keys: Iterable[str]) -> None:
         self._visible.clear()
+        self._recent.append(tuple(keys))
         self._version += 1
 
 

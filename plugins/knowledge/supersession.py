@@ -32,6 +32,12 @@ class Claims:
     lost: Mapping[str, str] = field(default_factory=dict)
 
 
+def is_claiming(entry: Entry) -> bool:
+    """Whether a document says something of others."""
+    said = entry.metadata
+    return said.superseded_by is not None or bool(said.supersedes or said.contests)
+
+
 def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str]) -> Claims:
     """What documents say of each other.
 

@@ -85,17 +85,19 @@ class Names:
         """Take in what has changed in the catalogue, and only that: a sync changes it often."""
         if self._version == self._store.version:
             return
+        changed = self._store.changed_since(self._version)
+        if changed is None:
+            changed = {*self._known, *(one.key for one in self._store.entries(Tier.MEMBERS))}
         self._version = self._store.version
-        entries = {entry.key: entry for entry in self._store.entries(Tier.MEMBERS)}
-        for key, entry in self._known.items():
-            if entries.get(key) is not entry:
-                for name in _forms(entry):
+        for key in changed:
+            before, now = self._known.pop(key, None), self._store.entry(key, Tier.MEMBERS)
+            if now is not before:
+                for name in _forms(before):
                     self._forget(name, key)
-        for key, entry in entries.items():
-            if self._known.get(key) is not entry:
-                for rank, name in enumerate(_forms(entry)):
+                for rank, name in enumerate(_forms(now)):
                     self._ranks[name][key] = min(rank, 1)
-        self._known = entries
+            if now is not None:
+                self._known[key] = now
 
     def _forget(self, name: str, key: str) -> None:
         del self._ranks[name][key]
@@ -103,9 +105,9 @@ class Names:
             del self._ranks[name]
 
 
-def _forms(entry: Entry) -> list[str]:
+def _forms(entry: Entry | None) -> list[str]:
     """What a document is called, in the form for comparing, none twice, the title first."""
-    return list(dict.fromkeys(normal_form(name) for name in names(entry)))
+    return list(dict.fromkeys(normal_form(name) for name in names(entry))) if entry else []
 
 
 def _singular(word: str) -> str:

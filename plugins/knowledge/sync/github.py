@@ -11,7 +11,8 @@ from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.ids import raw_key
-from plugins.knowledge.sync.listing import KeptListing, Listing
+from plugins.knowledge.sync.changed_items import changed_items
+from plugins.knowledge.sync.listing import KeptListing, ListedFile, Listing
 from plugins.knowledge.sync.sources import File, NoteSource, Scan
 
 LISTINGS = "sources/"
@@ -53,7 +54,8 @@ class GithubSource(NoteSource):
         self._objects = objects
         self._id = hashlib.blake2b(self.key.encode(), digest_size=8).hexdigest()
         self._bytes: dict[str, bytes] = {}
-        self._kept = KeptListing(objects, self.listing_key)
+        self._kept = KeptListing(objects, f"{LISTINGS}{self._id}.json")
+        self._scanned: tuple[Mapping[str, ListedFile], dict[str, File]] = {}, {}
         self._draft: KeptListing | None = None
 
     @property
@@ -68,14 +70,13 @@ class GithubSource(NoteSource):
 
     async def draft(self, listing: Listing) -> None:
         """Keep a listing whose notes are still to be fetched."""
-        self._draft = KeptListing(self._objects, self._draft_key(listing.commit))
+        self._draft = self._drafts(listing.commit)
         await self._draft.save(listing)
 
     async def drafted(self, commit: str) -> Listing | None:
         """The listing of a commit whose notes are fetched."""
-        key = self._draft_key(commit)
-        if self._draft is None or self._draft.key != key:
-            self._draft = KeptListing(self._objects, key)
+        if self._draft is None or self._draft.key != self._drafts(commit).key:
+            self._draft = self._drafts(commit)
         return await self._draft.load()
 
     async def adopt(self, listing: Listing) -> None:
@@ -123,26 +124,43 @@ class GithubSource(NoteSource):
         What is fetched of another commit than the one that is served may be for a process that
         has yet to take it in, so it counts an hour later (:data:`FETCHED_KEPT`).
         """
-        taken = {self._blob_key(listed.sha) for listed in self.listing.files.values()}
-        taken.add(self._draft_key(self.listing.commit))
-        abandoned = datetime.now(UTC) - FETCHED_KEPT
         found = [info async for info in self._objects.list(self.fetched_prefix)]
-        return sorted(info.key for info in found if info.key in taken or info.modified < abandoned)
+        if not found:
+            return []
+        taken = {one.sha for one in self.listing.files.values()}
+        draft = self._drafts(self.listing.commit)
+        taken |= {self._name(draft.key), self._name(draft.changes_key)}
+        abandoned = datetime.now(UTC) - FETCHED_KEPT
+        return sorted(
+            info.key for info in found if self._name(info.key) in taken or info.modified < abandoned
+        )
 
     def scan(self) -> Scan:
         """The notes of the commit that was fetched last."""
         return self.scan_of(self.listing)
 
     def scan_of(self, listing: Listing) -> Scan:
-        """The notes of a listing."""
-        scan = Scan(commit=listing.commit)
-        for relative, listed in listing.files.items():
-            path = self.prefix + relative
-            scan.files[path] = File(path, relative, listed.sha, listed.size, listed.date)
-        scan.problems = [
+        """The notes of a listing; what is listed as the last time is the same file as then."""
+        listed, files = self._scanned
+        if listed is not listing.files:
+            files = self._followed(listing.files)
+            self._scanned = listing.files, files
+        problems = [
             Problem(self.prefix + path, 1, reason) for path, reason in listing.left_out.items()
         ]
-        return scan
+        return Scan(files, listing.commit, problems)
+
+    def _followed(self, listed: Mapping[str, ListedFile]) -> dict[str, File]:
+        """The files of a listing, made of those of the one that was scanned before."""
+        before, files = self._scanned
+        new, gone = changed_items(before, listed)
+        files = files | {self.prefix + path: self._file(path, one) for path, one in new.items()}
+        for path in gone:
+            del files[self.prefix + path]
+        return files
+
+    def _file(self, relative: str, listed: ListedFile) -> File:
+        return File(self.prefix + relative, relative, listed.sha, listed.size, listed.date)
 
     def content(self, file: File) -> bytes | None:
         """The note's bytes, where :meth:`provide` found them."""
@@ -156,17 +174,21 @@ class GithubSource(NoteSource):
         return None
 
     @property
-    def listing_key(self) -> str:
-        """Where the listing is kept."""
-        return f"{LISTINGS}{self._id}.json"
+    def listing_keys(self) -> tuple[str, str]:
+        """Where the listing is kept: whole, and what has changed since."""
+        return self._kept.key, self._kept.changes_key
 
     @property
     def fetched_prefix(self) -> str:
         """What the keys begin with of all that is fetched for this source."""
         return f"{FETCHED}{self._id}/"
 
-    def _draft_key(self, commit: str) -> str:
-        return f"{self.fetched_prefix}{commit}.json"
+    def _drafts(self, commit: str) -> KeptListing:
+        return KeptListing(self._objects, f"{self.fetched_prefix}{commit}.json", self._kept)
+
+    def _name(self, key: str) -> str:
+        """What is kept under a key: a blob by its id, a listing by its file's name."""
+        return key.removeprefix(self.fetched_prefix).removesuffix(".md")
 
     def _blob_key(self, sha: str) -> str:
         return f"{self.fetched_prefix}{sha}.md"

@@ -9,6 +9,10 @@ from datetime import datetime
 from pydantic import BaseModel, Field, ValidationError
 
 from gateway.contract import Objects
+from plugins.knowledge.sync.changed_items import changed_items
+
+MAX_CHANGED_SHARE = 0.1
+"""The share of a listing that may have changed before it is written whole again."""
 
 
 class ListedFile(BaseModel):
@@ -41,40 +45,128 @@ class Listing(BaseModel):
     left_out: dict[str, str] = Field(default_factory=dict)
 
 
+class ListingChanges(Listing):
+    """What a listing has that the whole one, which was written before, has not.
+
+    Attributes:
+        whole: the digest of that one's text.
+        files: those that are new or not what they were.
+        gone: the paths that are no more.
+    """
+
+    whole: str
+    gone: list[str] = Field(default_factory=list)
+
+    def applied(self, whole: Listing) -> Listing:
+        """The listing, made of the whole one that it follows."""
+        files = {**whole.files, **self.files}
+        for path in self.gone:
+            files.pop(path, None)
+        own = {"commit": self.commit, "synced": self.synced, "left_out": self.left_out}
+        return whole.model_copy(update={**own, "files": files})
+
+
 class KeptListing:
     """One listing in the object store, and what this process has read or written of it last.
 
-    A listing of 100,000 notes is 13 MB, and takes half a second to be made of its text: where the
-    text is what it was, so is the listing.
+    A listing of 100,000 notes is 13 MB, and a push changes a line of it. So it is two objects: one
+    that is whole, and one with all that has changed since, which names the digest of the first.
+    Changes that follow nothing that is there are passed over, and the whole listing stands alone.
 
     Args:
         objects: the plugin's share of the object store.
-        key: what it is called there.
+        key: what the whole one is called there.
+        upon: another listing, whose whole one this one may be the changes of.
     """
 
-    def __init__(self, objects: Objects, key: str) -> None:
+    def __init__(self, objects: Objects, key: str, upon: KeptListing | None = None) -> None:
         self._objects = objects
         self.key = key
+        self.changes_key = f"{key.removesuffix('.json')}.changes.json"
+        self._own = _Whole(objects, key)
+        self._wholes = (self._own,) if upon is None else (upon._own, self._own)
         self._known: tuple[bytes, Listing] | None = None
 
     async def load(self) -> Listing | None:
         """The listing that was kept, or None where there is none that can be read."""
-        data = await self._objects.get(self.key)
-        if data is None:
-            return None
-        digest = await asyncio.to_thread(_digest, data)
-        if self._known is None or self._known[0] != digest:
-            listing = await asyncio.to_thread(_parsed, data)
-            if listing is None:
-                return None
-            self._known = digest, listing
-        return self._known[1]
+        data = await self._objects.get(self.changes_key) or b""
+        if self._known is not None and self._known[0] == data:
+            return self._known[1]
+        self._known = None
+        changes = _changes(data)
+        if changes is not None and (whole := await self._named(changes.whole)):
+            self._known = data, changes.applied(whole.listing)
+            return self._known[1]
+        return self._own.listing if await self._own.read() else None
 
     async def save(self, listing: Listing) -> None:
         """Keep a listing."""
+        whole = next((one for one in self._wholes if one.digest), self._own)
+        changes = _difference(whole, listing)
+        changed = len(changes.files) + len(changes.gone)
+        if not whole.digest or changed > MAX_CHANGED_SHARE * len(listing.files):
+            await self._own.write(listing)
+            changes = _difference(self._own, listing)
+        data = changes.model_dump_json().encode()
+        await self._objects.put(self.changes_key, data)
+        self._known = data, listing
+
+    async def _named(self, digest: str) -> _Whole | None:
+        """The whole listing of a digest, read where it is not the one that is known."""
+        for whole in self._wholes:
+            if whole.digest == digest:
+                return whole
+        for whole in self._wholes:
+            if await whole.read() and whole.digest == digest:
+                return whole
+        return None
+
+
+class _Whole:
+    """A whole listing, as it was read or written last.
+
+    Attributes:
+        digest: of its text; empty where there is none.
+    """
+
+    def __init__(self, objects: Objects, key: str) -> None:
+        self.digest = ""
+        self.listing = Listing()
+        self._objects = objects
+        self._key = key
+
+    async def read(self) -> bool:
+        """Read it; false where none can be read."""
+        data = await self._objects.get(self._key) or b""
+        listing = await asyncio.to_thread(_parsed, data)
+        self.digest = "" if listing is None else await asyncio.to_thread(_digest, data)
+        self.listing = listing or Listing()
+        return listing is not None
+
+    async def write(self, listing: Listing) -> None:
+        """Write it."""
         data = await asyncio.to_thread(lambda: listing.model_dump_json().encode())
-        await self._objects.put(self.key, data)
-        self._known = await asyncio.to_thread(_digest, data), listing
+        await self._objects.put(self._key, data)
+        self.digest, self.listing = await asyncio.to_thread(_digest, data), listing
+
+
+def _difference(whole: _Whole, listing: Listing) -> ListingChanges:
+    files, gone = changed_items(whole.listing.files, listing.files)
+    return ListingChanges(
+        whole=whole.digest,
+        commit=listing.commit,
+        synced=listing.synced,
+        left_out=listing.left_out,
+        files=files,
+        gone=gone,
+    )
+
+
+def _changes(data: bytes) -> ListingChanges | None:
+    try:
+        return ListingChanges.model_validate_json(data)
+    except ValidationError:  # none, as earlier versions wrote a whole listing alone
+        return None
 
 
 def _parsed(data: bytes) -> Listing | None:
@@ -84,5 +176,5 @@ def _parsed(data: bytes) -> Listing | None:
         return None
 
 
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()

@@ -75,6 +75,8 @@ def without(manifest: Manifest, lost: Set[str]) -> Manifest:
         manifest: as it is.
         lost: the keys of the documents.
     """
+    if not lost:
+        return manifest
     files = {
         path: record
         for path, record in manifest.files.items()

@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field, ValidationError
 from gateway.contract import ObjectInfo, Objects
 from gateway.toolkit.atomic_file import write_atomically
 from plugins.knowledge.notes.ids import MANIFEST_KEY
+from plugins.knowledge.sync.changed_items import changed_items
 from plugins.knowledge.sync.manifest import FORMAT, FileRecord, Manifest
 
 MAX_CHANGES = 128
@@ -253,11 +254,7 @@ def own_log(own: Path) -> ManifestLog:
 
 def _difference(before: Manifest, after: Manifest, state: str) -> Change:
     """What leads from one manifest to another; a record that is the same object is not compared."""
-    files = {
-        path: record
-        for path, record in after.files.items()
-        if (old := before.files.get(path)) is not record and old != record
-    }
+    others, gone = changed_items(before.files, after.files)
     return Change(
         id=secrets.token_hex(16),
         after=state,
@@ -266,8 +263,8 @@ def _difference(before: Manifest, after: Manifest, state: str) -> Change:
         commits=after.commits,
         pending=after.pending,
         pending_raw=after.pending_raw,
-        files=files,
-        gone=[path for path in before.files if path not in after.files],
+        files={path: one for path, one in others.items() if before.files.get(path) != one},
+        gone=gone,
     )
 
 

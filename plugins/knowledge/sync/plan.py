@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note
+from plugins.knowledge.sync.freshness import Freshness
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
-from plugins.knowledge.sync.sources import NoteSource, Scan
+from plugins.knowledge.sync.sources import File, NoteSource, Scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,87 +59,127 @@ class Planner:
     A key that several files claim goes to the file that is served under it already, else to
     the first in the order of paths; the others are errors, and served as nothing.
 
+    Only files are considered that are not what the manifest says, and those whose key is asked for
+    by one of them: the record of any other stays the same object.
+
     Args:
         manifest: the state that the last sync left.
         scans: every source with what it holds now.
         rules: what names the configuration by which notes are read.
         index: the fingerprint of the search index.
+        freshness: what was compared before.
     """
 
     def __init__(
-        self, manifest: Manifest, scans: Sequence[tuple[NoteSource, Scan]], rules: str, index: str
+        self,
+        manifest: Manifest,
+        scans: Sequence[tuple[NoteSource, Scan]],
+        rules: str,
+        index: str,
+        freshness: Freshness | None = None,
     ) -> None:
         self._manifest = manifest
-        self._files = {
-            path: (source, scan, file)
-            for source, scan in scans
-            for path, file in scan.files.items()
-        }
+        self._files: dict[str, File] = {}
+        for _, scan in scans:
+            self._files |= scan.files
         self._scans = scans
         self._dirty = frozenset(manifest.pending)
         self._dirty_raw = frozenset(manifest.pending_raw)
         self._same_rules = manifest.rules == rules
         self._same_index = manifest.index == index
         self._notes: dict[str, Note] = {}
-        self._fresh: dict[str, bool] = {}
+        self._stale = self._compared(freshness or Freshness())
 
     def needed(self) -> list[str]:
         """The files whose bytes the plan may ask for, in the order of their paths."""
         old = self._manifest.files
-        fresh = {path for path in self._files if self._is_fresh(path)}
-        waiting = {path for path in fresh if not old[path].entry and old[path].claim}
-        if not waiting:
-            return sorted(self._files.keys() - fresh)
-        served = {entry.key for path in fresh if (entry := old[path].entry)}
-        freed = {path for path in waiting if old[path].claim not in served}
-        return sorted((set(self._files) - fresh) | freed)
+        waiting = {path for path in self._waiting() if path not in self._stale}
+        wanted = {old[path].claim for path in waiting}
+        served = {
+            record.claim
+            for path, record in old.items()
+            if record.claim in wanted and record.entry and self._is_fresh(path)
+        }
+        return sorted(self._stale | {path for path in waiting if old[path].claim not in served})
 
     def stale(self) -> list[str]:
         """The files that are not what the manifest says of them, in the order of their paths."""
-        return sorted(path for path in self._files if not self._is_fresh(path))
+        return sorted(self._stale)
 
     def plan(self) -> Plan:
         """Compare the files with the manifest."""
-        for path in self._files:
-            if not self._is_fresh(path):
-                self._read(path)
-        claims = {path: claim for path in self._files if (claim := self._claim(path))}
+        for path in self._stale:
+            self._read(path)
+        old = self._manifest.files
+        gone = [path for path in old if path not in self._files]
+        considered = sorted(self._considered(gone))
+        claims = {path: claim for path in considered if (claim := self._claim(path))}
         winners = self._winners(claims)
-        plan = Plan()
-        plan.problems = [problem for _, scan in self._scans for problem in scan.problems]
-        for path in sorted(self._files):
+        plan = Plan(files={**old})
+        for path in gone:
+            del plan.files[path]
+        collisions: dict[str, Problem] = {}
+        for path in considered:
             claim = claims.get(path)
             wins = claim is not None and winners[claim] == path
             record = self._record(path, plan, claim if wins else None)
             if record.claim != claim:
                 record = record.model_copy(update={"claim": claim})
             plan.files[path] = record
-            plan.problems += record.problems
             if claim is not None and not wins:
-                plan.problems.append(_collision(path, claim, winners[claim]))
-        self._add_removals(plan)
+                collisions[path] = _collision(path, claim, winners[claim])
+        plan.problems = [problem for _, scan in self._scans for problem in scan.problems]
+        troubled = {path for path, record in plan.files.items() if record.problems}
+        for path in sorted(troubled | collisions.keys()):
+            plan.problems += plan.files[path].problems
+            plan.problems += [collisions[path]] if path in collisions else []
+        self._add_removals(plan, [*considered, *gone])
         return plan
 
-    def _is_fresh(self, path: str) -> bool:
-        """Whether reading the file again would give what the manifest says."""
-        if path not in self._fresh:
-            self._fresh[path] = self._compared(path)
-        return self._fresh[path]
+    def _compared(self, freshness: Freshness) -> set[str]:
+        """The files that reading again would not leave as the manifest says."""
+        if not self._same_rules:
+            return set(self._files)
+        old = self._manifest.files
+        found = {
+            path
+            for source, scan in self._scans
+            for path in freshness.stale(source, scan, self._manifest)
+        }
+        if self._dirty:
+            found |= {path for path, record in old.items() if record.claim in self._dirty}
+        return (found | self._dirty_raw) & self._files.keys()
 
-    def _compared(self, path: str) -> bool:
-        source, scan, file = self._files[path]
-        old = self._manifest.files.get(path)
-        if old is None or not self._same_rules or old.stamp != file.stamp:
-            return False
-        if path in self._dirty_raw or old.claim in self._dirty:
-            return False
-        same_commit = self._manifest.commits.get(source.key) == scan.commit
-        return same_commit or source.date(file, scan.commit) == old.date
+    def _is_fresh(self, path: str) -> bool:
+        return path in self._files and path not in self._stale
+
+    def _waiting(self) -> set[str]:
+        """The files that are served as nothing, as another one has the key that they claim."""
+        records = self._manifest.files.items()
+        found = {path for path, record in records if record.entry is None and record.claim}
+        return found & self._files.keys()
+
+    def _considered(self, gone: Sequence[str]) -> set[str]:
+        """The files whose records may not stay as they are.
+
+        Args:
+            gone: the paths of records without a file.
+        """
+        if not (self._same_rules and self._same_index):
+            return set(self._files)
+        old = self._manifest.files
+        found = self._stale | self._waiting()
+        claims = {self._claim(path) for path in found}
+        claims |= {old[path].claim for path in (*found, *gone) if path in old}
+        claims.discard(None)
+        rivals = {path for path, record in old.items() if record.claim in claims}
+        return found | (rivals & self._files.keys())
 
     def _read(self, path: str) -> None:
-        source, scan, file = self._files[path]
-        if (note := source.read(file, scan.commit)) is not None:
-            self._notes[path] = note
+        for source, scan in self._scans:
+            file = scan.files.get(path)
+            if file is not None and (note := source.read(file, scan.commit)) is not None:
+                self._notes[path] = note
 
     def _claim(self, path: str) -> str | None:
         """The key that a file asks to be served as; a broken file keeps the one it has."""
@@ -161,7 +202,7 @@ class Planner:
 
     def _record(self, path: str, plan: Plan, key: str | None) -> FileRecord:
         """A file's new record; ``key`` is what it is served as, or None."""
-        _, _, file = self._files[path]
+        file = self._files[path]
         old = self._manifest.files.get(path)
         if key is not None and path not in self._notes and (old is None or old.entry is None):
             self._read(path)  # its rival is gone
@@ -184,7 +225,7 @@ class Planner:
 
         Without its stamp where it should have been read, so that it is asked for again.
         """
-        _, _, file = self._files[path]
+        file = self._files[path]
         old = self._manifest.files.get(path)
         if old is None:
             return FileRecord(stamp="", date=file.modified)
@@ -211,12 +252,23 @@ class Planner:
             record.entry = put.document.entry()
             plan.puts[path] = put
 
-    def _add_removals(self, plan: Plan) -> None:
-        before = self._manifest.entries()
-        after = {path: record.entry for path, record in plan.files.items() if record.entry}
-        keys = {entry.key for entry in before.values()} | self._dirty
-        plan.removals = sorted(keys - {entry.key for entry in after.values()})
-        plan.raw_removals = sorted((set(before) | self._dirty_raw) - set(after))
+    def _add_removals(self, plan: Plan, considered: Sequence[str]) -> None:
+        """Have removed what no file asks for any more.
+
+        Args:
+            plan: with the records of all files.
+            considered: the paths of those that may have changed, or are gone.
+        """
+        before = _served(self._manifest.files, considered)
+        after = _served(plan.files, considered)
+        plan.removals = sorted((set(before.values()) | self._dirty) - set(after.values()))
+        plan.raw_removals = sorted((before.keys() | self._dirty_raw) - after.keys())
+
+
+def _served(files: Mapping[str, FileRecord], paths: Sequence[str]) -> dict[str, str]:
+    """What is served from files, by their paths."""
+    records = ((path, files.get(path)) for path in paths)
+    return {path: record.entry.key for path, record in records if record and record.entry}
 
 
 def _of_note(note: Note, stamp: str, key: str | None) -> FileRecord:

@@ -7,11 +7,18 @@ too, or else read as a tarball.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from datetime import datetime
 
-from gateway.repositories import Comparison, GithubRepository, Retry, SourceFailed
+from gateway.repositories import (
+    Comparison,
+    GithubRepository,
+    LeftOut,
+    Retry,
+    SourceFailed,
+    TreeFile,
+)
 from plugins.knowledge.sync.github import GithubSource
 from plugins.knowledge.sync.listing import ListedFile, Listing
 
@@ -36,6 +43,7 @@ class RemoteBranch:
         self._source = source
         self._repository = repository
         self._retry = retry
+        self._files: Mapping[str, ListedFile] = {}
 
     async def head(self, known: str, pushed: str = "") -> str | None:
         """The branch's commit, or None where there is no such branch.
@@ -68,46 +76,56 @@ class RemoteBranch:
         Raises:
             SourceFailed: GitHub refuses, or does not answer.
         """
-        found: dict[str, tuple[str, int]] = {}
-        left_out: dict[str, str] = {}
-        async for path, sha, size in self._files(commit, known, left_out):
-            if self._source.is_note(path):
-                found[path] = sha, size
-        dates = await self._dated(commit, known, found, told)
+        if len(known.files) >= LARGE and (compared := await self._compared(known.commit, commit)):
+            return await self._changed(commit, known, compared, told)
+        tree = await self._retry.ask(lambda: self._repository.tree(commit))
+        if not tree.truncated:
+            return await self._new(commit, known, _sized(tree.files), told, tree.left_out)
+        if compared := await self._compared(known.commit, commit):
+            return await self._changed(commit, known, compared, told)
+        async with self._repository.snapshot(commit) as snapshot:
+            async with aclosing(snapshot.files()) as entries:
+                files = {one.path: (one.sha, one.size) async for one in entries}
+        return await self._new(commit, known, files, told, tree.left_out)
+
+    async def _new(
+        self,
+        commit: str,
+        known: Listing,
+        found: Mapping[str, tuple[str, int]],
+        told: Mapping[str, datetime],
+        left_out: Iterable[LeftOut],
+    ) -> Listing:
+        """The notes among files: what is listed of one that is known stays as it is."""
+        notes = {path: one for path, one in found.items() if self._source.is_note(path)}
+        dates = await self._dated(commit, known, notes, told)
         files = {
             path: _listed(known.files.get(path), sha, size, dates[path])
-            for path, (sha, size) in found.items()
+            for path, (sha, size) in notes.items()
         }
-        notes = {path: why for path, why in left_out.items() if self._source.is_note(path)}
-        return Listing(commit=commit, files=files, left_out=notes)
+        reasons = {one.path: one.reason for one in left_out if self._source.is_note(one.path)}
+        self._files = files
+        return Listing(commit=commit, files=files, left_out=reasons)
 
-    async def _files(
-        self, commit: str, known: Listing, left_out: dict[str, str]
-    ) -> AsyncIterator[tuple[str, str, int]]:
-        """Path, blob and size of every file at a commit."""
-        if len(known.files) >= LARGE and (compared := await self._compared(known.commit, commit)):
-            for found in _with_changes(known, compared, left_out):
-                yield found
-            return
-        tree = await self._retry.ask(lambda: self._repository.tree(commit))
-        left_out.update({one.path: one.reason for one in tree.left_out})
-        if tree.truncated:
-            async for found in self._beyond(commit, known):
-                yield found
-            return
-        for file in tree.files:
-            yield file.path, file.sha, file.size
+    async def _changed(
+        self, commit: str, known: Listing, compared: Comparison, told: Mapping[str, datetime]
+    ) -> Listing:
+        """What is known, with what a comparison says to be different."""
+        changed = {one.path: one.sha for one in compared.files}
+        sized = {path: (sha, UNKNOWN_SIZE) for path, sha in changed.items() if sha}
+        new = await self._new(commit, known, sized, told, compared.left_out)
+        files = {**self._notes(known)}
+        for path in changed:
+            files.pop(path, None)
+        left_out = {path: why for path, why in known.left_out.items() if path not in changed}
+        self._files = files | new.files
+        return new.model_copy(update={"files": self._files, "left_out": left_out | new.left_out})
 
-    async def _beyond(self, commit: str, known: Listing) -> AsyncIterator[tuple[str, str, int]]:
-        """The same for a commit of more files than GitHub lists."""
-        if compared := await self._compared(known.commit, commit):
-            for found in _with_changes(known, compared, {}):
-                yield found
-            return
-        async with self._repository.snapshot(commit) as snapshot:
-            async with aclosing(snapshot.files()) as files:
-                async for entry in files:
-                    yield entry.path, entry.sha, entry.size
+    def _notes(self, known: Listing) -> Mapping[str, ListedFile]:
+        """The files of a listing that are notes: all of those of one that was made here."""
+        if known.files is self._files:
+            return known.files
+        return {path: one for path, one in known.files.items() if self._source.is_note(path)}
 
     async def _compared(self, base: str, head: str) -> Comparison | None:
         """What changed; None where the comparison does not lead to the head, or not wholly."""
@@ -153,16 +171,6 @@ def _listed(known: ListedFile | None, sha: str, size: int, date: datetime) -> Li
     return ListedFile(sha=sha, size=size, date=date)
 
 
-def _with_changes(
-    known: Listing, compared: Comparison, left_out: dict[str, str]
-) -> Iterator[tuple[str, str, int]]:
-    """Path, blob and size of every note after a change; ``left_out`` is told the others."""
-    changed = {one.path: one.sha for one in compared.files}
-    left_out.update({one.path: one.reason for one in compared.left_out})
-    left_out.update({path: why for path, why in known.left_out.items() if path not in changed})
-    for path, listed in known.files.items():
-        if path not in changed:
-            yield path, listed.sha, listed.size
-    for path, sha in changed.items():
-        if sha:
-            yield path, sha, UNKNOWN_SIZE
+def _sized(files: Iterable[TreeFile]) -> dict[str, tuple[str, int]]:
+    """Blob and size of files, by their paths."""
+    return {one.path: (one.sha, one.size) for one in files}

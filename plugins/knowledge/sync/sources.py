@@ -136,6 +136,17 @@ class NoteSource:
         """The date of a note that names none."""
         return file.modified
 
+    def is_dated(self, file: File, date: datetime, commit: str, before: str | None) -> bool:
+        """Whether a note that names no date still has this one.
+
+        Args:
+            file: its file, which has not changed.
+            date: the date that it had.
+            commit: the commit of now.
+            before: the commit at which it had that.
+        """
+        return self.date(file, commit) == date
+
     def content(self, file: File) -> bytes | None:
         """The note's bytes, or None where they are not at hand now.
 
@@ -233,6 +244,10 @@ class DirectorySource(NoteSource):
     def date(self, file: File, commit: str) -> datetime:
         """The date of a note that names none: its last commit's, or else its file's."""
         return self._checkout.dates(commit).get(file.relative, file.modified)
+
+    def is_dated(self, file: File, date: datetime, commit: str, before: str | None) -> bool:
+        """Whether a note still has its date; Git is not asked for the same commit twice."""
+        return commit == before or super().is_dated(file, date, commit, before)
 
     def content(self, file: File) -> bytes | None:
         """The note's bytes; None where the file has gone since the scan, as the next one sees.

@@ -15,6 +15,7 @@ from plugins.knowledge.notes.frontmatter import Problem, summed
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.adopt import adopt_manifest, manifest_changes
+from plugins.knowledge.sync.freshness import Freshness
 from plugins.knowledge.sync.manifest import FileRecord, Manifest, without
 from plugins.knowledge.sync.manifests import Manifests
 from plugins.knowledge.sync.outdated_notes import clean_outdated
@@ -140,6 +141,7 @@ class Sync:
         self.own = data_dir / "manifest.json"
         self._manifests = Manifests(objects, self.own)
         self._manifest = Manifest()
+        self._freshness = Freshness()
         self._seen = ""
         self._running = asyncio.Lock()
 
@@ -311,7 +313,8 @@ class Sync:
             scans = [(source, source.scan()) for source in self._sources]
         else:
             scans = [instead]
-        return scans, Planner(self._manifest, scans, self._rules, self._index.fingerprint)
+        known, index = self._manifest, self._index.fingerprint
+        return scans, Planner(known, scans, self._rules, index, self._freshness)
 
     def _reported(self, progress: OnDocuments) -> OnDocuments:
         def tell(done: int, total: int) -> None:

@@ -124,15 +124,16 @@ def _interim(
 ) -> Manifest:
     """The manifest of a transfer that still has the files in ``waiting`` before it."""
     keys = [entry.key for path in waiting if (entry := plan.files[path].entry)]
-    files = {**before.files}
+    files = before.files
     if started:
         undone = frozenset(waiting)
         files = {path: record for path, record in after.files.items() if path not in undone}
         files |= {path: before.files[path] for path in waiting if path in before.files}
-    removed = frozenset(plan.removals)
+    if removed := frozenset(plan.removals):
+        files = {path: _without(record, removed) for path, record in files.items()}
     return (after if started else before).model_copy(
         update={
-            "files": {path: _without(record, removed) for path, record in files.items()},
+            "files": files,
             "pending": sorted({*keys, *plan.removals, *before.pending}),
             "pending_raw": sorted({*waiting, *plan.raw_removals, *before.pending_raw}),
         }

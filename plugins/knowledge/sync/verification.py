@@ -198,12 +198,13 @@ class Verifier:
     async def _look_for_waste(self, found: Comparison) -> None:
         """What syncs and sources have left behind, and listings that are gone."""
         followed = [one for one in self.sources if isinstance(one, GithubSource)]
-        listings = {one.listing_key: one for one in followed if one.listing.commit}
+        listings = {one.listing_keys[0]: one for one in followed if one.listing.commit}
+        changes = {one.listing_keys[1] for one in listings.values()}
         for key in await self._leftover(followed):
             found.add("fetched", "left over from a sync that was broken off", path=key)
             found.waste.append(key)
         for key in await self._keys(LISTINGS):
-            if listings.pop(key, None) is None:
+            if key not in changes and listings.pop(key, None) is None:
                 found.add("listing", "no source that is configured has it", path=key)
                 found.waste.append(key)
         for source in listings.values():

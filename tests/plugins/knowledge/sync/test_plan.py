@@ -1,0 +1,97 @@
+"""A plan of what has changed is the plan of everything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plugins.knowledge.config import SourceConfig
+from plugins.knowledge.sync.freshness import Freshness
+from plugins.knowledge.sync.manifest import Manifest
+from plugins.knowledge.sync.plan import Plan, Planner
+from plugins.knowledge.sync.sources import File, NoteSource, Scan
+from tests.examples import examples
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+PATHS = ["tags/a.md", "tags/x/a.md", "notes/a.md", "notes/b.md", "links/index.md", "README.md"]
+TEXTS = {
+    "one": b"---\npublish: true\ntype: tag\n---\nOne.",
+    "two": b"---\npublish: true\ntitle: Two\n---\nTwo.",
+    "broken": b"---\npublish: [\n---\nThree.",
+    "draft": b"---\npublish: true\ndraft: true\n---\nFour.",
+    "away": None,
+}
+"""What a note may say; the last one cannot be read just now."""
+EDITS = st.dictionaries(st.sampled_from(PATHS), st.sampled_from([*TEXTS, "gone"]), max_size=3)
+DOUBTS = st.sets(st.sampled_from([*PATHS, "tag/a", "file/a", "file/b"]), max_size=1)
+
+
+class Texts(NoteSource):
+    """A source that holds texts by their names, which are also their stamps."""
+
+    def content(self, file: File) -> bytes | None:
+        return TEXTS[file.stamp]
+
+
+class WholePlanner(Planner):
+    """Considers every file."""
+
+    def _considered(self, gone: object) -> set[str]:
+        return set(self._files)
+
+
+def scanned(before: Mapping[str, File], edits: Mapping[str, str]) -> dict[str, File]:
+    files = dict(before)
+    for path, text in edits.items():
+        if text == "gone":
+            files.pop(path, None)
+        elif path not in files or files[path].stamp != text:
+            files[path] = File(path, path, text, 50, AT)
+    return files
+
+
+def steps(plan: Plan) -> object:
+    written = {
+        path: put.document.model_dump(exclude={"synced_at"}) for path, put in plan.puts.items()
+    }
+    served = {
+        path: record.model_dump(exclude={"entry": {"synced_at"}})
+        for path, record in plan.files.items()
+    }
+    return written, served, plan.reindex, plan.removals, plan.raw_removals, plan.problems
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(history=st.lists(st.tuples(EDITS, DOUBTS, DOUBTS, st.booleans()), max_size=8))
+def test_what_has_not_changed_need_not_be_considered(
+    history: list[tuple[dict[str, str], set[str], set[str], bool]],
+) -> None:
+    source, freshness = Texts(SourceConfig(github="a/b"), {}, 10_000), Freshness()
+    manifest, files = Manifest(), dict[str, File]()
+    for number, (edits, pending, pending_raw, other_index) in enumerate(history):
+        files = scanned(files, edits)
+        doubted = {"pending": sorted(pending), "pending_raw": sorted(pending_raw)}
+        manifest = manifest.model_copy(update=doubted)
+        index = "other" if other_index else "same"
+        scans = [(source, Scan(files, str(number)))]
+        some = Planner(manifest, scans, "", index, freshness)
+        every = WholePlanner(manifest, scans, "", index)
+        assert some.needed() == every.needed()
+        assert some.stale() == every.stale()
+        plan = some.plan()
+        assert steps(plan) == steps(every.plan())
+        manifest = Manifest(commits={source.key: str(number)}, index=index, files=plan.files)
+
+
+def test_a_note_that_is_dated_anew_is_stale() -> None:
+    source, freshness = Texts(SourceConfig(github="a/b"), {}, 10_000), Freshness()
+    files = scanned({}, {"notes/a.md": "two"})
+    first = Planner(Manifest(), [(source, Scan(files, "1"))], "", "", freshness).plan()
+    manifest = Manifest(commits={source.key: "1"}, files=first.files)
+    assert not freshness.stale(source, Scan(files, "2"), manifest)
+    moved = {path: replace(file, modified=AT.replace(year=2025)) for path, file in files.items()}
+    assert freshness.stale(source, Scan(moved, "2"), manifest) == {"notes/a.md"}
