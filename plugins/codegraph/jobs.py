@@ -100,12 +100,26 @@ class RepositoryJobs:
         if repository.state.requested is None and repository.layer is not None:
             return {"skipped": "Somebody else has made it."}
         try:
-            return await self.builder.make(repository, run.id, run, run.progress)
+            found = await self.builder.make(repository, run.id, run, run.progress)
+            await self.follow_up(repository)
+            return found
         except Gone:
             return {"skipped": "It was removed, or somebody else took it over."}
         except Busy as busy:
             await self.leases.request(repository.id)  # which leads to another job shortly
             return {"skipped": str(busy)}
+
+    async def follow_up(self, repository: Repository) -> None:
+        """Say at once what code that an index changed is for.
+
+        A failure is only logged: the rules over the whole graph follow, and say it too.
+        """
+        if self.justifier is None:
+            return
+        try:
+            await self.justifier.follow_up(repository.org, repository.id)
+        except Exception as error:
+            self.host.log.warning("not_followed_up", repository=repository.name, exc_info=error)
 
     async def scip(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
         """Run the SCIP indexers over the repository ``repo``; no index waits for them."""

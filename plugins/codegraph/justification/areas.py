@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from plugins.codegraph.justification import technologies
 from plugins.codegraph.justification.classify import Verdict
 from plugins.codegraph.justification.columns import Columns
-from plugins.codegraph.justification.domain import Domain
+from plugins.codegraph.justification.domain import Domain, thing_of_route
 from plugins.codegraph.justification.places import Places, of_tests
 from plugins.codegraph.justification.taxonomy import EntityClass
 from plugins.codegraph.model import EntityKind
@@ -24,7 +24,11 @@ _WITHIN = 2
 
 
 def areas(
-    columns: Columns, domain: Domain, places: Places, verdicts: Sequence[Verdict]
+    columns: Columns,
+    domain: Domain,
+    places: Places,
+    verdicts: Sequence[Verdict],
+    known: Mapping[int, str],
 ) -> list[str]:
     """The feature of each VERTICAL entity, by position; "" for others and where nothing tells.
 
@@ -36,12 +40,15 @@ def areas(
         domain: the words of the domain.
         places: what paths say.
         verdicts: the classes.
+        known: the features that are settled already, by position.
     """
-    found = [""] * len(verdicts)
+    found = [known.get(at, "") for at in range(len(verdicts))]
     verticals = [
         at
         for at, each in enumerate(verdicts)
-        if each.type is EntityClass.VERTICAL and not of_tests(columns.entities[at].path)
+        if each.type is EntityClass.VERTICAL
+        and at not in known
+        and not of_tests(columns.entities[at].path)
     ]
     for at in verticals:
         found[at] = _own(columns, domain, places, at)
@@ -52,7 +59,7 @@ def areas(
             found[at] = name
     for at in verticals:
         found[at] = found[at] or _last(places, columns.entities[at].path)
-    return _joined(columns, found, verticals)
+    return _joined(columns, domain, found, verticals)
 
 
 def _own(columns: Columns, domain: Domain, places: Places, at: int) -> str:
@@ -62,7 +69,7 @@ def _own(columns: Columns, domain: Domain, places: Places, at: int) -> str:
     if place.feature and not place.modelled:
         return domain.label(place.feature)
     for end in columns.routes.get(entity.key, ()):
-        if part := domain.of_route(end.template):
+        if part := thing_of_route(end.template):
             return domain.label(domain.noun_of(part) or part)
     noun = domain.noun_of(entity.name)
     if noun:
@@ -84,16 +91,19 @@ def _last(places: Places, path: str) -> str:
     return ""
 
 
-def _joined(columns: Columns, found: Sequence[str], verticals: Sequence[int]) -> list[str]:
+def _joined(
+    columns: Columns, domain: Domain, found: Sequence[str], verticals: Sequence[int]
+) -> list[str]:
     """The features, without areas that are too small to be one and lead mostly to another."""
     sizes = Counter(found[at] for at in verticals)
+    large = {name for name in found if sizes[name] > ALONE or domain.is_feature(name)}
     links: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for at in verticals:
-        if sizes[found[at]] <= ALONE:
+        if found[at] not in large:
             ahead = (found[each] for each in _linked(columns, at))
             links[found[at]].update(name for name in ahead if name not in ("", found[at]))
     into = {name: _most(around) for name, around in links.items()}
-    return [new if (new := into.get(name, "")) and sizes[new] > ALONE else name for name in found]
+    return [new if (new := into.get(name, "")) in large else name for name in found]
 
 
 def _linked(columns: Columns, at: int) -> Iterator[int]:

@@ -13,13 +13,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from sqlalchemy import select, update
 
 from gateway.contract import Database
 from gateway.toolkit.sql import among, batches
 from plugins.codegraph.changes.told import Told, unpacked
-from plugins.codegraph.justification.statements import Statement
+from plugins.codegraph.justification.statements import Statement, decoded
 from plugins.codegraph.model import shown_key
 from plugins.codegraph.store.change_tables import changes, updates
 from plugins.codegraph.store.graph import RepositoryView
@@ -114,10 +113,7 @@ class Cascade:
             query = select(justifications.c.data).where(
                 justifications.c.layer == layer, among(connection, justifications.c.key, keys)
             )
-            said = [
-                msgspec.msgpack.decode(data, type=Statement)
-                for data in await connection.scalars(query.where(*mine))
-            ]
+            said = [decoded(data) for data in await connection.scalars(query.where(*mine))]
         return {each.key: each for each in said}
 
 

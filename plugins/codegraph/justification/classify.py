@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from plugins.codegraph.justification.columns import Columns
@@ -34,13 +34,19 @@ class Verdict:
     votes: list[Vote] = field(default_factory=list)
 
 
-def classify(columns: Columns, votes: Votes, order: Sequence[Sequence[int]]) -> list[Verdict]:
+def classify(
+    columns: Columns,
+    votes: Votes,
+    order: Sequence[Sequence[int]],
+    known: Mapping[int, Verdict],
+) -> list[Verdict]:
     """The verdict of every entity, by position; tests stay unknown.
 
     Args:
         columns: the graph.
         votes: the rules.
         order: components, leaves first (``order.py``).
+        known: the verdicts that are settled already, by position.
     """
     own: list[list[Vote] | None] = [None] * len(columns.entities)
 
@@ -49,7 +55,7 @@ def classify(columns: Columns, votes: Votes, order: Sequence[Sequence[int]]) -> 
             known = own[at] = votes.of(at)
         return known
 
-    verdicts = [Verdict() for _ in columns.entities]
+    verdicts = [known.get(at) or Verdict() for at in range(len(columns.entities))]
     for group in order:
         members = set(group)
         found = {
@@ -59,7 +65,7 @@ def classify(columns: Columns, votes: Votes, order: Sequence[Sequence[int]]) -> 
                 *_used(columns, at, verdicts, members),
             ]
             for at in group
-            if not columns.entities[at].test
+            if not columns.entities[at].test and at not in known
         }
         for at, said in found.items():
             verdicts[at] = _decided(said)

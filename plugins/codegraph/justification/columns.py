@@ -27,8 +27,11 @@ PAGE, EDGES = 5_000, 20_000
 """Entities and edges that are read at a time."""
 MAX_DOC = 400
 """The characters of documentation that are kept of an entity."""
-_USES = edge_codes((EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS))
-_MADE = edge_codes(EdgeKind.REFERENCES, (Sort.CONSTRUCTED, Sort.VALUE, Sort.TYPE, Sort.DECORATED))
+LINKED = (
+    *edge_codes((EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)),
+    *edge_codes(EdgeKind.REFERENCES, (Sort.CONSTRUCTED, Sort.VALUE, Sort.TYPE, Sort.DECORATED)),
+)
+"""The numbers of the edges that the rules look at."""
 
 
 @dataclass(slots=True)
@@ -133,7 +136,7 @@ def _edges(view: RepositoryView, after: tuple[int, int, int] | None) -> Any:
     """A page of the edges in the order of their table, after one of them."""
     mine = edges.c.layer == view.layer, edges.c.repo == view.id, edges.c.org == view.org
     place = edges.c.source, edges.c.kind, edges.c.target
-    page = select(*place).where(*mine, edges.c.kind.in_((*_USES, *_MADE)))
+    page = select(*place).where(*mine, edges.c.kind.in_(LINKED))
     if after is not None:
         page = page.where(tuple_(*place) > tuple_(*after))
     return page.order_by(*place).limit(EDGES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 
 from gateway.contract import Database, ToolFailed
 from gateway.toolkit.sql import exclusive, lock_number
+from plugins.codegraph.justification.columns import Columns
 from plugins.codegraph.justification.statements import CLASS_CODES, Statement
 from plugins.codegraph.justification.taxonomy import EntityClass, Sayer
 from plugins.codegraph.model import Entity
@@ -183,6 +184,23 @@ class matching:  # noqa: N801 - used as a function
     def __call__(self, key: int, path: str, qualified: str, kind: int) -> Correction | None:
         """The correction of an entity, or None."""
         return self._keys.get(key) or self._places.get((path, qualified, kind))
+
+
+def as_corrected(
+    columns: Columns, statements: Iterable[Statement], find: matching
+) -> Iterator[Statement]:
+    """What is said of entities, with what people say of them instead.
+
+    Args:
+        columns: has the entities.
+        statements: what is said of them.
+        find: finds corrections.
+    """
+    for each in statements:
+        entity = columns.entities[columns.index[each.key]]
+        kind = ENTITY_CODES[entity.kind]
+        correction = find(each.key, entity.path, entity.qualified, kind)
+        yield each if correction is None else corrected(each, correction)
 
 
 def _check(before: Correction | None, version: int) -> None:

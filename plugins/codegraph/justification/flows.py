@@ -12,7 +12,7 @@ from plugins.codegraph.justification.classify import Verdict
 from plugins.codegraph.justification.columns import Columns
 from plugins.codegraph.justification.entry_points import Entry
 from plugins.codegraph.justification.purposes import actors_of
-from plugins.codegraph.justification.statements import Flow
+from plugins.codegraph.justification.statements import Flow, Statement
 from plugins.codegraph.justification.taxonomy import EntityClass, EntryKind
 
 MAX_FLOWS, MAX_STEPS = 3, 6
@@ -108,3 +108,18 @@ def flows_of(
             step = "begins it" if not steps else f"step {steps + 1}"
             found.append(Flow(f"{title}: {entry.label}", step, actors_of(entry)))
     return found
+
+
+def with_former(flows: Sequence[Flow], former: Statement, entry: Entry | None) -> list[Flow]:
+    """The flows through an entity whose callers were not all looked at again: those that were said
+    before are in it.
+
+    Args:
+        flows: those that were found now.
+        former: what was said of it before.
+        entry: how it is started.
+    """
+    if entry is not None and entry.kind in _BEGUN:
+        return list(flows)
+    names = {each.name for each in flows}
+    return [*flows, *(each for each in former.flows if each.name not in names)][:MAX_FLOWS]

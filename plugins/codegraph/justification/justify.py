@@ -1,4 +1,4 @@
-"""Justifies a whole repository in memory: columns in, statements out."""
+"""Justifies a repository, or a part of one, in memory: columns in, statements out."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from plugins.codegraph.justification.classify import Verdict, classify
 from plugins.codegraph.justification.columns import Columns
 from plugins.codegraph.justification.domain import Domain
 from plugins.codegraph.justification.entry_points import Entry, EntryPoints
-from plugins.codegraph.justification.flows import Carried, carried, flows_of
+from plugins.codegraph.justification.flows import Carried, carried, flows_of, with_former
 from plugins.codegraph.justification.opinions.opinion import Opinion, heard, joined, known
 from plugins.codegraph.justification.order import components
+from plugins.codegraph.justification.outline import Outline
 from plugins.codegraph.justification.places import Places, of_tests
 from plugins.codegraph.justification.purposes import purpose_of, value_of
-from plugins.codegraph.justification.statements import CLASS_CODES, Statement
+from plugins.codegraph.justification.statements import CLASS_CODES, CLASSES, Statement
 from plugins.codegraph.justification.taxonomy import EntityClass, Sayer
 from plugins.codegraph.justification.votes import Votes
 from plugins.codegraph.store.codes import ENTITY_CODES
 
 NOBODY = known(())
 """The opinions where nobody was asked."""
-RULES = 3
+RULES = 4
 """The version of the rules; another one justifies every repository anew."""
 
 
@@ -37,47 +38,75 @@ class _Judged:
     carried: Carried
     opinions: list[Opinion | None]
     sayers: list[str]
+    former: Mapping[int, Statement]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is known around the entities of a part, which alone are judged; by position.
+
+    Attributes:
+        neighbours: what is said of the entities that are there only because others use them, or
+            are used by them.
+        former: what was said before of those that are judged, if anything was.
+    """
+
+    neighbours: Mapping[int, Statement]
+    former: Mapping[int, Statement]
+
+
+WHOLE = Part({}, {})
+"""Nothing is known: everything is judged."""
 
 
 def justify(
     columns: Columns,
     scripts: Mapping[tuple[str, str], str],
-    paths: Collection[str] = (),
+    outline: Outline,
     find: known = NOBODY,
+    part: Part = WHOLE,
 ) -> Iterator[Statement]:
-    """What facts say of every entity of a repository that is no test, and models where facts are
-    unsure.
+    """What facts say of every entity that is no test, and models where facts are unsure.
 
     Args:
         columns: the graph and what the text tells.
         scripts: the programs that manifests name (``entry_points.EntryPoints``).
-        paths: the repository's files with code, where the columns are of some of them alone.
+        outline: the repository's.
         find: finds what models and agents say.
+        part: what is known already, where only a part is judged. Flows and consumers that come
+            from beyond the part stay as they were.
     """
-    with_code = {*paths, *(each.path for each in columns.entities)}
-    places = Places(sorted(path for path in with_code if not of_tests(path)))
+    places, domain = Places(outline.around), Domain(outline)
     points = EntryPoints(columns, dict(scripts))
     entries = [points.of(at) for at in range(len(columns.entities))]
-    domain = Domain(columns, places)
     order = components(columns)
-    verdicts = classify(columns, Votes(columns, places, domain, entries), order)
-    features = areas(columns, domain, places, verdicts)
-    opinions = _opinions(columns, find)
+    settled = {at: _verdict(each) for at, each in part.neighbours.items()}
+    named = {at: each.feature for at, each in part.neighbours.items()}
+    verdicts = classify(columns, Votes(columns, places, domain, entries), order, settled)
+    features = areas(columns, domain, places, verdicts, named)
+    opinions = _opinions(columns, find, part.neighbours)
     sayers = _listened(opinions, verdicts, features)
     through = carried(columns, order, verdicts, features, entries)
-    judged = _Judged(columns, verdicts, features, entries, through, opinions, sayers)
+    judged = _Judged(columns, verdicts, features, entries, through, opinions, sayers, part.former)
     for at, entity in enumerate(columns.entities):
-        if not of_tests(entity.path) and not entity.test:
+        if at not in part.neighbours and not of_tests(entity.path) and not entity.test:
             yield _statement(judged, at)
 
 
-def _opinions(columns: Columns, find: known) -> list[Opinion | None]:
-    """What models and agents say of each entity, by position."""
+def _verdict(said: Statement) -> Verdict:
+    return Verdict(CLASSES[said.type], said.confidence, said.technology)
+
+
+def _opinions(columns: Columns, find: known, neighbours: Collection[int]) -> list[Opinion | None]:
+    """What models and agents say of each entity that is judged, by position."""
     if not find:
         return [None] * len(columns.entities)
+    both = zip(columns.entities, columns.signals, strict=True)
     return [
-        find(each.key, each.qualified, ENTITY_CODES[each.kind], signals.code)
-        for each, signals in zip(columns.entities, columns.signals, strict=True)
+        None
+        if at in neighbours
+        else find(each.key, each.qualified, ENTITY_CODES[each.kind], signals.code)
+        for at, (each, signals) in enumerate(both)
     ]
 
 
@@ -102,7 +131,9 @@ def _statement(judged: _Judged, at: int) -> Statement:
     columns, verdict = judged.columns, judged.verdicts[at]
     entity, entry = columns.entities[at], judged.entries[at]
     flows = flows_of(judged.carried.flows[at], judged.features, judged.entries)
-    consumers = sorted(judged.carried.consumers[at])
+    consumers = judged.carried.consumers[at]
+    if (former := judged.former.get(at)) is not None:
+        flows, consumers = with_former(flows, former, entry), consumers.union(former.consumers)
     purpose, purpose_at = purpose_of(entity, columns.signals[at])
     statement = Statement(
         key=entity.key,
@@ -113,11 +144,11 @@ def _statement(judged: _Judged, at: int) -> Statement:
         confidence=verdict.confidence,
         purpose=purpose,
         purpose_at=purpose_at,
-        value=value_of(verdict.type, judged.features[at], entry, flows, consumers),
+        value=value_of(verdict.type, judged.features[at], entry, flows, sorted(consumers)),
         entry_kind=entry.kind.value if entry is not None else "",
         entry=entry.label if entry is not None else "",
         flows=flows,
-        consumers=consumers,
+        consumers=sorted(consumers),
         evidence=[(each.says, each.at) for each in verdict.votes],
         tests=sum(columns.entities[caller].test for caller in columns.callers[at]),
         said=(judged.sayers[at], Sayer.FACTS.value, Sayer.FACTS.value),

@@ -7,6 +7,7 @@ import asyncio
 from plugins.codegraph.justification.columns import JUSTIFIED, Columns
 from plugins.codegraph.justification.justify import NOBODY, justify
 from plugins.codegraph.justification.opinions.opinion import known
+from plugins.codegraph.justification.outline import Outline
 from plugins.codegraph.justification.signals import NOTHING, place_of, read_signals
 from plugins.codegraph.justification.statements import Statement
 from plugins.codegraph.model import EdgeKind, Entity
@@ -22,12 +23,15 @@ async def code_of(graph: Graph, entity: Entity) -> int:
     return found.entities.get(place_of(entity), NOTHING).code
 
 
-async def judged_alone(graph: Graph, path: str, heard: known = NOBODY) -> dict[int, Statement]:
+async def judged_alone(
+    graph: Graph, path: str, outline: Outline, heard: known = NOBODY
+) -> dict[int, Statement]:
     """What facts say of the entities of one file, by key; callers in other files do not count.
 
     Args:
         graph: the graph with the person's work.
         path: the file.
+        outline: the repository's, as far as it is known.
         heard: finds what models and agents say.
     """
     source, found = await graph.source(path), await graph.in_file(path)
@@ -40,12 +44,11 @@ async def judged_alone(graph: Graph, path: str, heard: known = NOBODY) -> dict[i
     between = await graph.between(list(columns.index), _USES)
     columns.link([(each.via, each.entity.key) for each in between])
     ends = await graph.endpoints([each.key for each in found])
-    paths = [each.path for each in await graph.reports(False) if each.language]
     text = source.decode("utf-8", "replace")
 
     def judge() -> dict[int, Statement]:
         signals = read_signals(text, found[0].language, found)
         columns.settle({path: signals}, ends)
-        return {each.key: each for each in justify(columns, {}, paths, heard)}
+        return {each.key: each for each in justify(columns, {}, outline, heard)}
 
     return await asyncio.to_thread(judge)

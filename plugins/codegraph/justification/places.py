@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,12 +49,11 @@ class Places:
     """Reads paths.
 
     Args:
-        paths: the paths of all files with code, which tell what is around everything.
+        around: folders that most of the code is in (:func:`around`).
     """
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        paths = list(paths)
-        self.around = _around(paths)
+    def __init__(self, around: Collection[str]) -> None:
+        self.around = around
         self._known: dict[str, Place] = {}
 
     def of(self, path: str) -> Place:
@@ -112,8 +111,12 @@ def _technology(parts: list[str]) -> tuple[str, int, bool]:
     return "", -1, False
 
 
-def _around(paths: list[str]) -> frozenset[str]:
-    """Folders that most of the code is in: the project's own name."""
+def around(paths: Collection[str]) -> frozenset[str]:
+    """Folders that most of the code is in: the project's own name.
+
+    Args:
+        paths: the paths of all files with code.
+    """
     counts: Counter[str] = Counter()
     for path in paths:
         counts.update(set(segments(path)[:-1][:3]))

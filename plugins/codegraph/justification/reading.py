@@ -11,7 +11,7 @@ from sqlalchemy import delete, select
 
 from gateway.contract import Database
 from gateway.toolkit.sql import among, batches, exclusive, lock_number
-from plugins.codegraph.justification.scripts import MANIFESTS, scripts_of
+from plugins.codegraph.justification.scripts import is_manifest, scripts_of
 from plugins.codegraph.justification.signals import VERSION, FileSignals, read_signals
 from plugins.codegraph.model import Entity, FileReport
 from plugins.codegraph.store.compression import inflated
@@ -86,11 +86,9 @@ class SignalReader:
     async def _scripts(
         self, view: RepositoryView, reports: Sequence[FileReport]
     ) -> dict[tuple[str, str], str]:
-        digests = [
-            each.digest
-            for each in reports
-            if each.path.rpartition("/")[2] in MANIFESTS and not each.skipped
-        ][:FILES]
+        digests = [each.digest for each in reports if is_manifest(each.path) and not each.skipped][
+            :FILES
+        ]
         async with self._database.read() as connection:
             texts = await texts_of(connection, Owner(view.org, view.id), digests)
         return scripts_of(inflated(each).decode("utf-8", "replace") for each in texts.values())

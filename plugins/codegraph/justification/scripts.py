@@ -10,6 +10,11 @@ MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py")
 _SCRIPT = re.compile(r"[\"']?([\w.-]+)[\"']?\s*=\s*[\"']?([\w.]+):(\w+(?:\.\w+)*)")
 
 
+def is_manifest(path: str) -> bool:
+    """Whether a file may name programs."""
+    return path.rpartition("/")[2] in MANIFESTS
+
+
 def scripts_of(texts: Iterable[str]) -> dict[tuple[str, str], str]:
     """The programs in some manifests: by (path of the module without its ending, function).
 

@@ -12,8 +12,9 @@ from sqlalchemy import ColumnElement, func, or_, select
 from gateway.contract import Database
 from gateway.toolkit.sql import among
 from plugins.codegraph.justification.corrections import STALE
-from plugins.codegraph.justification.justifier import decoded
-from plugins.codegraph.justification.statements import CLASS_CODES, Statement
+from plugins.codegraph.justification.justify import RULES
+from plugins.codegraph.justification.outline import Outline, unpacked
+from plugins.codegraph.justification.statements import CLASS_CODES, Statement, decoded
 from plugins.codegraph.justification.taxonomy import EntityClass
 from plugins.codegraph.store.graph import RepositoryView
 from plugins.codegraph.store.tables import features, justifications, justified
@@ -86,6 +87,15 @@ class StatementStore:
             count = select(func.count()).select_from(justifications).where(*only)
             total = int(await connection.scalar(count) or 0)
         return found, total
+
+    async def outline(self, view: RepositoryView) -> Outline | None:
+        """The outline of a repository; None where it is not justified by these rules."""
+        query = select(justified.c.outline).where(
+            justified.c.layer == view.layer, justified.c.rules == RULES
+        )
+        async with self._database.read() as connection:
+            found = await connection.scalar(query)
+        return None if found is None else unpacked(found)
 
     async def features(self, view: RepositoryView) -> dict[str, Mapping[str, Any]]:
         """The features, technologies and helpers, by id (``features.py``)."""

@@ -104,3 +104,8 @@ class Statement(msgspec.Struct, frozen=True, array_like=True, gc=False):
             confidence=self.confidence / 100,
             evidence=[Evidence(says=says, at=at or None) for says, at in self.evidence],
         )
+
+
+def decoded(data: bytes) -> Statement:
+    """A statement from its stored form."""
+    return msgspec.msgpack.decode(data, type=Statement)

@@ -159,7 +159,7 @@ class Votes:
             if not tech or tech in told or binding.local in GUARDS or line < entity.line:
                 continue
             told.add(tech)
-            usual = tech in technologies.AMBIENT or tech in self._domain.usual
+            usual = tech in technologies.AMBIENT or self._domain.is_usual(tech)
             weight = 0.4 if usual else 1.5
             weight *= 0.5 if entity.kind in _CONTAINERS else 1.0
             where = f"{entity.path}:{line}"

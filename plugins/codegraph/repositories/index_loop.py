@@ -285,6 +285,7 @@ class IndexLoop:
             self._said.pop(repository.name, None)
             if found is not None:
                 self._host.log.info("repository_caught_up", repository=repository.name)
+                await self._jobs.follow_up(now)
             return True
 
         await follow([Path(repository.location)], catch_up)

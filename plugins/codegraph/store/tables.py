@@ -265,8 +265,10 @@ justified = Table(
     Column("rules", Integer, nullable=False),
     Column("at", UtcDateTime, nullable=False),
     Column("counts", Json, nullable=False),
+    Column("outline", LargeBinary),
 )
-"""Up to which generation of a layer everything is justified, and by which version of the rules."""
+"""Up to which generation of a layer everything is justified, and by which version of the rules;
+``outline`` is what these need to know of it to judge a part (``justification/outline.py``)."""
 
 signals = Table(
     "codegraph_signals",

@@ -12,6 +12,7 @@ from plugins.codegraph.justification.corrections import Correction, Corrections,
 from plugins.codegraph.justification.live import code_of, judged_alone
 from plugins.codegraph.justification.opinions.opinion import Opinion, known
 from plugins.codegraph.justification.opinions.opinion_store import Opinions
+from plugins.codegraph.justification.outline import Outline
 from plugins.codegraph.justification.statement_store import StatementStore
 from plugins.codegraph.justification.statements import Statement
 from plugins.codegraph.justification.taxonomy import EntityClass, EntryKind, Taxonomy
@@ -21,7 +22,11 @@ from plugins.codegraph.tools.access import Opened
 from plugins.codegraph.tools.notes import Note, noted
 from plugins.codegraph.tools.result_models import Brief, brief
 
-_BEHIND = "The code has changed since this was said; it is said anew within seconds."
+BEHIND = (
+    "The code has changed. What changed and its callers were judged again at once; the rest, and "
+    "what features add up to, follow."
+)
+"""Said until the rules have gone over the whole graph once more."""
 _FACTS = (
     "Derived by rules from the graph and the source, without a language model, unless it is marked "
     "as said by one; a confidence of 0.8 or more is right in nine of ten cases, as measured on "
@@ -69,7 +74,7 @@ class Judgements:
                 f"{opened.graph.repo.name} is indexed, and why its code exists is worked out now. "
                 "Ask again in a minute; if it stays so, an admin runs `porch codegraph justify`.",
             )
-        said = [_FACTS, *more, *([_BEHIND] if state.behind else [])]
+        said = [_FACTS, *more, *([BEHIND] if state.behind else [])]
         return noted(opened, note=" ".join(each for each in said if each))
 
     async def of(self, opened: Opened, entities: Collection[Entity]) -> dict[int, Statement]:
@@ -80,9 +85,10 @@ class Judgements:
             return found
         changed = {each.path for each in entities} & set(opened.workspace.files)
         wanted = {each.key: each for each in entities if each.path in changed}
+        outline = await self.store.outline(view) or Outline()
         for path in sorted(changed):
             heard = known(await self.opinions.in_file(view, path))
-            live = await judged_alone(opened.graph, path, heard)
+            live = await judged_alone(opened.graph, path, outline, heard)
             for key in wanted.keys() & live.keys():
                 said = await self.corrections.one(view, wanted[key])
                 found[key] = live[key] if said is None else corrected(live[key], said)

@@ -142,6 +142,20 @@ class World:
         await layers.serve(layer, STAMP)
         return owner
 
+    async def change(self, owner: Owner, files: Mapping[str, bytes | None]) -> None:
+        """Write what is other in a changed tree into the layer that is served."""
+        change = self._change(owner, files)
+        view = await self.store.view(owner.org, owner.repo)
+        assert view is not None
+        gone = {each.report.path for each in change.files if each.gone}
+        there = [each for each in change.files if not each.gone]
+        await self.store.layers(owner).rewrite(
+            view.layer, replace(change, files=there, gone=gone), STAMP
+        )
+        self.trees[owner] = {
+            path: text for path, text in {**self.trees[owner], **files}.items() if text is not None
+        }
+
     async def overlay(
         self,
         owner: Owner,
@@ -151,7 +165,15 @@ class World:
         digest: str,
         expires: datetime,
     ) -> None:
-        """Link the changed tree anew, and write what is other in it than in the base."""
+        """Write what is other in a changed tree beside the base."""
+        change = self._change(owner, files)
+        view = await self.store.view(owner.org, owner.repo)
+        assert view is not None
+        over = Overlay(person, branch, digest, expires, view.layer, view.generation)
+        await self.store.layers(owner).overlay(over, change)
+
+    def _change(self, owner: Owner, files: Mapping[str, bytes | None]) -> Change:
+        """Link the changed tree anew; what is other in it than before."""
         tree = self.trees[owner]
         after = {path: text for path, text in {**tree, **files}.items() if text is not None}
         before, now = file_graphs(owner, tree), file_graphs(owner, after)
@@ -160,11 +182,8 @@ class World:
             FileGraph(FileReport(path, "", "", 0, 0, skipped=True), gone=True)
             for path in before.keys() - now.keys()
         ]
-        view = await self.store.view(owner.org, owner.repo)
-        assert view is not None
-        over = Overlay(person, branch, digest, expires, view.layer, view.generation)
         contents = [content(after[each.report.path]) for each in changed]
-        await self.store.layers(owner).overlay(over, Change([*changed, *gone], contents=contents))
+        return Change([*changed, *gone], contents=contents)
 
     async def call(
         self, tool: str, person: Caller | str | None = None, **args: Any

@@ -110,8 +110,8 @@ class Planner:
         view = await self.store.view(org, repo)
         if view is None:
             return None
-        columns, said = await self.justifier.said(view)
-        by_key = {each.key: each for each in said}
+        said = await self.justifier.said(view)
+        columns, by_key = said.columns, {each.key: each for each in said.statements}
         statements = [by_key.get(each.key) for each in columns.entities]
 
         def order() -> Any:

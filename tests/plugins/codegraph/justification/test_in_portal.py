@@ -11,6 +11,7 @@ import pytest
 from gateway.testing import TestPortal, open_test_portal
 from plugins.codegraph import plugin
 from plugins.codegraph.repositories import index_loop
+from plugins.codegraph.tools.judgements import BEHIND
 from tests.plugins.codegraph.justification.shops import SHOP
 
 
@@ -42,7 +43,7 @@ async def test_a_job_says_it_after_an_index_and_a_change_is_said_within_seconds(
         assert told["justification"]["purposeAt"] == "shop/database.py:7"
 
 
-async def test_a_repository_is_left_a_while_after_its_rules_have_run(
+async def test_a_change_is_said_at_once_while_the_rules_over_the_whole_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_loop, "_REST", 10**6)
@@ -54,13 +55,7 @@ async def test_a_repository_is_left_a_while_after_its_rules_have_run(
     config = {"plugins": {"codegraph": {"repositories": [{"path": str(tree)}]}}}
     async with open_test_portal(plugin, config=config, wait_ready=False) as portal:
         await purpose(portal, "connect", "Open the database.")
-        file.write_bytes(text.replace(b"Open the database.", b"Begin all work."))
-        await purpose(portal, "connect", "Begin all work.")
-        file.write_bytes(text.replace(b"Open the database.", b"End all work."))
-        async with asyncio.timeout(90):
-            while True:
-                if "End all" in (await portal.call("get_function", {"name": "connect"})).text:
-                    break
-                await asyncio.sleep(0.1)
-        await asyncio.sleep(2 * index_loop.POLL_INTERVAL_S)
-        await purpose(portal, "connect", "Begin all work.")
+        for said in ("Begin all work.", "End all work.", "Rest."):
+            file.write_bytes(text.replace(b"Open the database.", said.encode()))
+            found = await purpose(portal, "connect", said)
+        assert BEHIND in found["meta"]["note"]

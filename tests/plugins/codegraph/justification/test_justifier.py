@@ -9,6 +9,7 @@ import pytest
 
 from plugins.codegraph.justification.justifier import Justifier
 from plugins.codegraph.justification.statement_store import StatementStore
+from plugins.codegraph.justification.statement_writer import StatementWriter
 from plugins.codegraph.justification.statements import Statement
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.sweeper import Sweeper
@@ -110,7 +111,7 @@ async def test_a_step_that_was_cut_off_is_not_taken_for_done(
             raise RuntimeError("killed")
 
         with monkeypatch.context() as broken:
-            broken.setattr(justifier, "_finish", killed)
+            broken.setattr(StatementWriter, "_finish", killed)
             with pytest.raises(RuntimeError, match="killed"):
                 await justifier.run(owner.org, owner.repo)
         assert [each.repo for each in await justifier.lagging()] == ["shop"]
