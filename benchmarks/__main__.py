@@ -37,6 +37,7 @@ SECTIONS = {
     "search_answers": "questions in six languages, and whether the shown passage holds the answer",
     "codegraph_queries": "questions to a code graph of 100,000 entities and 500,000 edges",
     "codegraph_speed": "indexing a million lines, one changed file, and nothing changed",
+    "codegraph_push": "a push of three files to a repository of 5,000, until the graph knows it",
     "codegraph_search": "code found by words, by meaning and by both; its speed, and bytes saved",
     "knowledge_sync": "a push of one note and of a hundred, until it is searchable",
     "knowledge_api": "the Knowledge Provider API at 10,000 entries beside its targets",

@@ -7,11 +7,6 @@ by a title that it has had since.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import http.client
-import json
-import os
 import random
 import shutil
 import tempfile
@@ -22,8 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.judged import data_directory
-from benchmarks.portal import Portal
-from benchmarks.processes import ABOVE_LOAD, ROOT, free_port, launched
+from benchmarks.portal import Portal, configured
 from benchmarks.table import Bar, Row
 from tests.servers.github_contents import GithubContents, Repo
 from tests.servers.github_history import History
@@ -113,10 +107,9 @@ def pushed(portal: Portal, history: History, notes: Sequence[Path]) -> float:
     }
     before = history.resolve("main") or ""
     after = history.commit(changed)
-    body = json.dumps(history.push(before, after, NAME)).encode()
     _, last = max(zip(changed, (title for title, _ in made), strict=True))
     begun = time.perf_counter()
-    _deliver(portal, body)
+    portal.deliver("knowledge", history.push(before, after, NAME), _SECRET)
     while not (_is_served(portal, after) and _finds(portal, last)):
         if time.perf_counter() - begun > _PATIENCE:
             raise TimeoutError(f"a push is not searchable after {_PATIENCE:g} s")
@@ -147,25 +140,6 @@ def _finds(portal: Portal, title: str) -> bool:
     return any(result["title"] == title for result in portal.search(title)["results"])
 
 
-def _deliver(portal: Portal, body: bytes) -> None:
-    signature = hmac.new(_SECRET.encode(), body, hashlib.sha256).hexdigest()
-    headers = {
-        "content-type": "application/json",
-        "x-github-event": "push",
-        "x-github-delivery": f"{random.getrandbits(128):x}",
-        "x-hub-signature-256": f"sha256={signature}",
-    }
-    connection = http.client.HTTPConnection("127.0.0.1", portal.port, timeout=30)
-    try:
-        connection.request("POST", "/hooks/knowledge/github", body, headers)
-        response = connection.getresponse()
-        answer = response.read()
-    finally:
-        connection.close()
-    if response.status != 200 or not json.loads(answer).get("jobs"):
-        raise RuntimeError(f"the delivery was not taken: {response.status} {answer[:300]!r}")
-
-
 @contextmanager
 def served(root: Path, api_url: str, program: str = "gateway.cli") -> Generator[Portal]:
     """Run ``porch serve`` on the branch while the block lasts.
@@ -175,20 +149,10 @@ def served(root: Path, api_url: str, program: str = "gateway.cli") -> Generator[
         api_url: where GitHub answers.
         program: the module that is ``porch``.
     """
-    config = root / "config"
-    shutil.copytree(ROOT / "config", config)
     knowledge = {
         "sources": [{"github": NAME}],
         "github": {"api_url": api_url, "webhook_secret": "env:PORCH_BENCH_HOOK"},
     }
-    settings = {"limits": ABOVE_LOAD, "plugins": {"knowledge": knowledge}}
-    (config / "portal.yaml").write_text(json.dumps(settings))
-    os.environ["PORCH_BENCH_HOOK"] = _SECRET
-    port = free_port()
-    where = ("--config", str(config), "--data", str(root / "data"))
-    begun = time.perf_counter()
-    try:
-        with launched(["-m", program, "serve", "--port", str(port), *where]) as process:
-            yield Portal(port, process, begun)
-    finally:
-        del os.environ["PORCH_BENCH_HOOK"]
+    settings = {"plugins": {"knowledge": knowledge}}
+    with configured(root, settings, {"PORCH_BENCH_HOOK": _SECRET}, program) as portal:
+        yield portal

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import http.client
 import json
+import random
 import shutil
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +36,12 @@ HEADERS = {
 
 def search_call(query: str) -> bytes:
     """The body of a search over MCP."""
-    params = {"name": "search_knowledge", "arguments": {"query": query}, "_meta": _META}
+    return tool_call("search_knowledge", {"query": query})
+
+
+def tool_call(tool: str, arguments: Mapping[str, Any]) -> bytes:
+    """The body of a call over MCP."""
+    params = {"name": tool, "arguments": arguments, "_meta": _META}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     return json.dumps(call).encode()
 
@@ -59,12 +67,25 @@ class Portal:
             OSError: the portal does not listen yet.
             RuntimeError: it answers with an error.
         """
-        status, body = self._exchange("POST", "/mcp", search_call(query))
-        result = json.loads(body).get("result", {})
-        if status != 200 or "structuredContent" not in result:
-            raise RuntimeError(f"{query!r}: {status} {body[:300]!r}")
-        found: dict[str, Any] = result["structuredContent"]
+        found = self.call("search_knowledge", {"query": query})
+        if found is None:
+            raise RuntimeError(f"{query!r} is answered with an error.")
         return found
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a tool answers, or None where it answers with an error.
+
+        Raises:
+            OSError: the portal does not listen yet.
+            RuntimeError: no tool answers.
+        """
+        status, body = self._exchange("POST", "/mcp", tool_call(tool, arguments), tool)
+        # What takes long is answered as a stream, whose last event is the result.
+        last = body.rpartition(b"data: ")[2] if body.startswith((b"event", b"data", b":")) else body
+        result = json.loads(last).get("result")
+        if status != 200 or result is None:
+            raise RuntimeError(f"{tool}: {status} {body[:300]!r}")
+        return None if result.get("isError") else result["structuredContent"]
 
     def health(self) -> dict[str, Any]:
         """What ``/readyz`` says in full."""
@@ -90,10 +111,35 @@ class Portal:
         except OSError:
             return False
 
-    def _exchange(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+    def deliver(self, plugin: str, push: Mapping[str, Any], secret: str) -> None:
+        """Tell a plugin of a push, as GitHub does.
+
+        Raises:
+            RuntimeError: the delivery is not taken.
+        """
+        body = json.dumps(push).encode()
+        signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+        headers = {
+            "content-type": "application/json",
+            "x-github-event": "push",
+            "x-github-delivery": f"{random.getrandbits(128):x}",
+            "x-hub-signature-256": f"sha256={signature}",
+        }
+        status, answer = self._sent("POST", f"/hooks/{plugin}/github", body, headers)
+        if status != 200 or not json.loads(answer).get("jobs"):
+            raise RuntimeError(f"the delivery was not taken: {status} {answer[:300]!r}")
+
+    def _exchange(
+        self, method: str, path: str, body: bytes | None = None, tool: str = ""
+    ) -> tuple[int, bytes]:
+        return self._sent(method, path, body, {**HEADERS, "mcp-name": tool} if body else {})
+
+    def _sent(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request(method, path, body, HEADERS if body else {})
+            connection.request(method, path, body, headers)
             response = connection.getresponse()
             return response.status, response.read()
         finally:
@@ -120,15 +166,36 @@ def spawned(
         shutil.copytree(ROOT / "config", config)
         with (config / "portal.yaml").open("a") as portal:
             portal.write(f"\nlimits: {json.dumps(limits)}\n")
-        yield from _serving(content, config, data, environment)
+        where = ("--content", str(content), "--config", str(config), "--data", str(data))
+        yield from _serving(where, environment)
+
+
+@contextmanager
+def configured(
+    root: Path,
+    settings: Mapping[str, Any],
+    environment: Mapping[str, str],
+    program: str = "gateway.cli",
+) -> Generator[Portal]:
+    """Run ``porch serve`` with a ``portal.yaml`` of its own while the block lasts.
+
+    Args:
+        root: where its configuration and its data are kept.
+        settings: what ``portal.yaml`` says.
+        environment: variables beside those of this process.
+        program: the module that is ``porch``.
+    """
+    config = root / "config"
+    shutil.copytree(ROOT / "config", config)
+    (config / "portal.yaml").write_text(json.dumps({"limits": ABOVE_LOAD, **settings}))
+    where = ("--config", str(config), "--data", str(root / "data"))
+    yield from _serving(where, environment, program)
 
 
 def _serving(
-    content: Path, config: Path, data: Path, environment: Mapping[str, str] | None
+    where: Sequence[str], environment: Mapping[str, str] | None, program: str = "gateway.cli"
 ) -> Generator[Portal]:
     port = free_port()
-    where = ("--content", str(content), "--config", str(config), "--data", str(data))
     begun = time.perf_counter()
-    command = ["-m", "gateway.cli", "serve", "--port", str(port), *where]
-    with launched(command, environment) as process:
+    with launched(["-m", program, "serve", "--port", str(port), *where], environment) as process:
         yield Portal(port, process, begun)
