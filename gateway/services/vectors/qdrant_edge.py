@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
 from gateway.contract.services import (
     CollectionSpec,
@@ -33,6 +34,7 @@ from gateway.observability.logs import get_logger
 from gateway.services.vectors.disk_room import lack_of_room
 from gateway.services.vectors.edge_config import config, search_params
 from gateway.services.vectors.mapped_files import let_go_of_pages
+from gateway.services.vectors.point_ids import PointIds
 from gateway.services.vectors.store import (
     ID_FIELD,
     VectorsUnavailable,
@@ -172,6 +174,7 @@ class EdgeCollection:
         self.identity = identity
         self._home = home
         self._writer = writer
+        self._ids = PointIds(self._read_ids)
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Write points; one with an id already stored is replaced whole.
@@ -204,7 +207,11 @@ class EdgeCollection:
             _check_vector(self.spec, query.using, query.vector)
         params = search_params(self.shard.info().points_count)
         request = QueryBatchRequest([_request(query, params) for query in queries])
-        return [[_hit(found) for found in answer] for answer in self.shard.query_batch(request)]
+        answers = self.shard.query_batch(request)
+        return [
+            self._bare(answer) if not query.payload else [_hit(found) for found in answer]
+            for query, answer in zip(queries, answers, strict=True)
+        ]
 
     async def count(self, where: Sequence[Condition] = ()) -> int:
         """How many points satisfy the conditions."""
@@ -239,6 +246,16 @@ class EdgeCollection:
         if lack := lack_of_room(self._home):
             raise OSError(errno.ENOSPC, f"The vectors are not written: {lack}")
         await asyncio.get_running_loop().run_in_executor(self._writer, work)
+
+    def _bare(self, answer: Sequence[Any]) -> list[Hit]:
+        """Hits whose payload nobody asked for, so that it is not read."""
+        ids = self._ids.of([found.id for found in answer])
+        both = zip(ids, answer, strict=True)
+        return [Hit(id, float(found.score), {}) for id, found in both if id is not None]
+
+    def _read_ids(self, points: Sequence[UUID]) -> dict[UUID, str]:
+        found: Any = self.shard.retrieve([*points], [ID_FIELD], with_vector=False)
+        return {point.id: point.payload[ID_FIELD] for point in found}
 
     def _upsert(self, points: Sequence[Point]) -> None:
         from qdrant_edge import UpdateOperation
@@ -346,7 +363,7 @@ def _request(query: VectorQuery, params: SearchParams) -> QueryRequest:
         query=Query.Nearest(_vector(query.vector), using=query.using),
         filter=_filter(query.where),
         params=None if isinstance(query.vector, Sparse) else params,
-        with_payload=[ID_FIELD, *query.payload],
+        with_payload=[ID_FIELD, *query.payload] if query.payload else False,
     )
 
 

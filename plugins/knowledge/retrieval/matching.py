@@ -12,12 +12,11 @@ from dataclasses import replace
 
 from gateway.contract import Collection, VectorQuery
 from plugins.knowledge.retrieval.floor import FLOOR
-from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE
+from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
 from plugins.knowledge.retrieval.relevance import PERFECT, Hits, rank
 
 MAX_POINTS = 5000
 """Passages and heads that are weighed, the nearest first: of about 500 documents."""
-_PAYLOAD = ("key", "ordinal")
 
 
 async def matching(
@@ -34,8 +33,9 @@ async def matching(
         named: keys of documents whose name the question is.
         documents: how many documents there are.
     """
-    wide = [replace(one, limit=MAX_POINTS, payload=_PAYLOAD) for one in queries.values()]
-    found = dict(zip(queries, await collection.search(wide), strict=True))
+    wide = [replace(one, limit=MAX_POINTS, payload=()) for one in queries.values()]
+    answers = map(placed, await collection.search(wide))
+    found = dict(zip(queries, answers, strict=True))
     if MEANING not in found:
         return {*named, *(hit.payload["key"] for hits in found.values() for hit in hits)}
     hits = Hits(

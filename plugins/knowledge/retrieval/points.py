@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gateway.contract import CollectionSpec, Point, Sparse
+from gateway.contract import CollectionSpec, Hit, Point, Sparse
 from gateway.toolkit.languages import language_of
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.retrieval import bm25
@@ -152,6 +152,19 @@ def _fields(prepared: Prepared) -> Iterator[tuple[float, str]]:
     yield 1.0, " ".join((document.description, *document.tags, *document.aliases))
     for passage in prepared.passages:
         yield 1.0, passage.text
+
+
+def placed(hits: Iterable[Hit]) -> list[Hit]:
+    """Hits with the key and the ordinal that their ids name, as their payloads do.
+
+    A payload holds the text too, and stores read it whole.
+    """
+    return [Hit(hit.id, hit.score, _place(hit.id)) for hit in hits]
+
+
+def _place(id: str) -> dict[str, Any]:
+    key, _, ordinal = id.rpartition("#")
+    return {"key": key, "ordinal": int(ordinal)}
 
 
 def marks(prepared: Prepared) -> dict[str, str]:

@@ -9,7 +9,7 @@ only.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,13 +21,13 @@ from plugins.knowledge.results import QuotedPassage, SearchResult, SearchResults
 from plugins.knowledge.retrieval import bm25, rerank
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
-from plugins.knowledge.retrieval.floor import fits, nothing_fits
+from plugins.knowledge.retrieval.floor import FLOOR, fits, nothing_fits
 from plugins.knowledge.retrieval.holding import Found, holding_first, with_successors
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.matching import matching
 from plugins.knowledge.retrieval.names import Names
-from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE
+from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
 from plugins.knowledge.retrieval.quotes import further, quotes
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate, Hits, rank
 from plugins.knowledge.standing import Standings
@@ -138,7 +138,7 @@ class Search:
         ranked = rank(question, hits, len(self._store.entries(up_to)))
         found = self._visible(ranked, filters, up_to)
         matches = await self._matching(hits, filters, up_to, asked) if facets else {}
-        fitting = not floor or _fits(question, found, hits, asked)
+        fitting = not floor or await self._fits(question, found, hits, asked)
         far = [] if fitting else [one.entry for one in found]
         found = [] if far else await self._ordered(question, found, filters, up_to, asked)
         matches = matches | {one.entry.key: one.entry for one in found} if found else {}
@@ -173,11 +173,11 @@ class Search:
         if former is not None:
             return _Asked(former, queries, languages, by_meaning=False, anew=True)
         if sparse.indices:
-            queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS, ("key",))
+            queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS)
         if embedder is not None:
             if vector is None:
                 vector = await embedder.query(question)
-            queries[MEANING] = VectorQuery(MEANING, vector, where, _MAX_NEAR, _PAYLOAD)
+            queries[MEANING] = VectorQuery(MEANING, vector, where, _MAX_NEAR)
         answering = self._index.collection
         return _Asked(answering, queries, languages, by_meaning=embedder is not None, anew=False)
 
@@ -201,8 +201,12 @@ class Search:
             entry.key for entry in self._names.find(question, up_to) if filters.admits(entry)
         )
         answers = await asked.collection.search(list(asked.queries.values()))
-        found = dict(zip(asked.queries, answers, strict=True))
-        near = await self._measured(asked, found)
+        found = {
+            name: answer if query.payload else placed(answer)
+            for (name, query), answer in zip(asked.queries.items(), answers, strict=True)
+        }
+        keys = {hit.payload["key"] for hits in found.values() for hit in hits}
+        near = placed(await self._measured(asked, keys))
         return Hits(
             passages=[hit for hit in near if hit.payload["ordinal"]],
             heads=[hit for hit in near if not hit.payload["ordinal"]],
@@ -211,19 +215,34 @@ class Search:
             named=named,
         )
 
-    async def _measured(self, asked: _Asked, found: Mapping[str, Sequence[Hit]]) -> Sequence[Hit]:
+    async def _measured(
+        self, asked: _Asked, keys: Set[str], payload: tuple[str, ...] = ()
+    ) -> Sequence[Hit]:
         """How near the heads and passages of all candidates are, and not of the nearest alone.
 
         What one signal finds is weighed by all; the points of some documents are soon compared.
+
+        Args:
+            asked: the question.
+            keys: the candidates.
+            payload: what is wanted of each of their points beside its place.
         """
         near = asked.queries.get(MEANING)
         if near is None:
             return []
-        keys = {hit.payload["key"] for hits in found.values() for hit in hits}
         own = Condition("key", any_of=tuple(sorted(keys)))
-        every = replace(near, where=(own,), limit=_MAX_MEASURED)
+        every = replace(near, where=(own,), limit=_MAX_MEASURED, payload=payload)
         (hits,) = await asked.collection.search([every])
         return hits
+
+    async def _fits(self, question: str, found: Sequence[Found], hits: Hits, asked: _Asked) -> bool:
+        """Whether anything that was found answers; texts are read where scores leave it open."""
+        best = max((_score(one) for one in found), default=0.0)
+        if best < FLOOR:
+            keys = {one.entry.key for one in found}
+            hits = replace(hits, passages=list(await self._measured(asked, keys, _PAYLOAD)))
+        entries = [one.entry for one in found]
+        return fits(question, best, entries, hits, asked.languages, by_meaning=asked.by_meaning)
 
     async def _matching(
         self, hits: Hits, filters: SearchFilters, up_to: Tier, asked: _Asked
@@ -359,12 +378,6 @@ def plain(text: str) -> str:
 
 def _is_control(one: str) -> bool:
     return unicodedata.category(one) in ("Cc", "Cs") and one not in "\t\r\n"
-
-
-def _fits(question: str, found: Sequence[Found], hits: Hits, asked: _Asked) -> bool:
-    best = max((_score(one) for one in found), default=0.0)
-    entries = [one.entry for one in found]
-    return fits(question, best, entries, hits, asked.languages, by_meaning=asked.by_meaning)
 
 
 def _score(found: Found) -> float:

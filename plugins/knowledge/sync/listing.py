@@ -37,12 +37,15 @@ class Listing(BaseModel):
         synced: when its notes had all been fetched, or None.
         files: by their path in the repository.
         left_out: what cannot be served, and why.
+        selection: what names the settings by which the files were chosen; empty in a listing of
+            an earlier version.
     """
 
     commit: str = ""
     synced: datetime | None = None
     files: dict[str, ListedFile] = Field(default_factory=dict)
     left_out: dict[str, str] = Field(default_factory=dict)
+    selection: str = ""
 
 
 class ListingChanges(Listing):
@@ -62,7 +65,7 @@ class ListingChanges(Listing):
         files = {**whole.files, **self.files}
         for path in self.gone:
             files.pop(path, None)
-        own = {"commit": self.commit, "synced": self.synced, "left_out": self.left_out}
+        own = {name: getattr(self, name) for name in ("commit", "synced", "left_out", "selection")}
         return whole.model_copy(update={**own, "files": files})
 
 
@@ -157,6 +160,7 @@ def _difference(whole: _Whole, listing: Listing) -> ListingChanges:
         commit=listing.commit,
         synced=listing.synced,
         left_out=listing.left_out,
+        selection=listing.selection,
         files=files,
         gone=gone,
     )

@@ -43,7 +43,6 @@ class RemoteBranch:
         self._source = source
         self._repository = repository
         self._retry = retry
-        self._files: Mapping[str, ListedFile] = {}
 
     async def head(self, known: str, pushed: str = "") -> str | None:
         """The branch's commit, or None where there is no such branch.
@@ -104,8 +103,8 @@ class RemoteBranch:
             for path, (sha, size) in notes.items()
         }
         reasons = {one.path: one.reason for one in left_out if self._source.is_note(one.path)}
-        self._files = files
-        return Listing(commit=commit, files=files, left_out=reasons)
+        selection = self._source.selection
+        return Listing(commit=commit, files=files, left_out=reasons, selection=selection)
 
     async def _changed(
         self, commit: str, known: Listing, compared: Comparison, told: Mapping[str, datetime]
@@ -118,12 +117,12 @@ class RemoteBranch:
         for path in changed:
             files.pop(path, None)
         left_out = {path: why for path, why in known.left_out.items() if path not in changed}
-        self._files = files | new.files
-        return new.model_copy(update={"files": self._files, "left_out": left_out | new.left_out})
+        found = {"files": files | new.files, "left_out": left_out | new.left_out}
+        return new.model_copy(update=found)
 
     def _notes(self, known: Listing) -> Mapping[str, ListedFile]:
-        """The files of a listing that are notes: all of those of one that was made here."""
-        if known.files is self._files:
+        """The files of a listing that are notes: all, where it was made with these settings."""
+        if known.selection == self._source.selection:
             return known.files
         return {path: one for path, one in known.files.items() if self._source.is_note(path)}
 

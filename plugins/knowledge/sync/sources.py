@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -108,6 +109,12 @@ class NoteSource:
     def is_note(self, path: str) -> bool:
         """Whether a file of the source is a note."""
         return is_note(path, self.exclude, self.include, self.suffixes)
+
+    @property
+    def selection(self) -> str:
+        """What names the settings that say which files are notes."""
+        said = repr((self.include, self.exclude, self.suffixes))
+        return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
 
     def scan(self) -> Scan:
         """List the notes; blocks.

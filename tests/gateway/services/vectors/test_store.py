@@ -79,6 +79,8 @@ async def test_the_nearest_point_comes_first_with_its_cosine_and_chosen_payload(
     assert [hit.id for hit in hits] == ["east", "north"]
     assert hits[0].score == pytest.approx(3 / math.sqrt(10), abs=ROUNDED)
     assert hits[0].payload == {"kind": "a"}
+    [bare] = await things.search([VectorQuery("text", unit(3, 1, 0, 0), limit=5)])
+    assert [(hit.id, hit.payload) for hit in bare] == [("east", {}), ("north", {})]
 
 
 async def test_a_collection_keeps_its_identity_until_it_is_made_anew(store: VectorStore) -> None:

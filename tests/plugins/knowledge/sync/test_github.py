@@ -163,6 +163,19 @@ async def test_a_large_branch_is_compared_and_its_tree_is_not_asked_for(
     await branch.library.agrees()
 
 
+async def test_a_large_branch_loses_what_the_settings_leave_out_since(
+    branch: Branch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_head, "LARGE", 2)
+    branch.history.commit({f"tags/{name}.md": note() for name in "abc"})
+    await branch.follower.follow()
+    branch.follower.source.exclude = ("b.md",)
+    head = branch.history.commit({"tags/d.md": note()})
+    await branch.follower.follow()
+    assert branch.github.asked[f"/repos/garden/kb/git/trees/{head}"] == 0
+    assert branch.library.keys == ["tag/a", "tag/c", "tag/d"]
+
+
 async def test_a_branch_that_is_deleted_leaves_everything_served(branch: Branch) -> None:
     branch.history.commit({"tags/a.md": note()})
     await branch.follower.follow()
