@@ -35,7 +35,7 @@ def measure() -> list[Row]:
         copy(tree, lines=10**9, files=SMALL)
         first = committed(tree, {})
         with _hosted(root, tree) as host, _served(root, host) as portal:
-            _until(portal, lambda: _told(portal, first), _READY_SECONDS)
+            _until(portal, lambda: _told(portal, first) and _settled(portal), _READY_SECONDS)
             files = sorted(tree.rglob("*.py"))[17 :: SMALL // (FILES * PUSHES) - 1]
             pushes = [files[at * FILES : (at + 1) * FILES] for at in range(PUSHES)]
             seconds = [_pushed(portal, tree, each) for each in pushes]
@@ -74,6 +74,12 @@ def _told(portal: Portal, commit: str) -> bool:
     """Whether the feed of changes has come to a commit."""
     found = portal.call("get_recent_changes", {"limit": 1})
     return found is not None and commit[:7] in str(found)
+
+
+def _settled(portal: Portal) -> bool:
+    """Whether all that follows a first index has been made."""
+    blueprint = portal.call("get_blueprint", {})
+    return bool(blueprint and blueprint["verticals"] and portal.call("get_health_report", {}))
 
 
 def _until(portal: Portal, holds: Callable[[], bool], seconds: float) -> None:
