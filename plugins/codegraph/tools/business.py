@@ -9,16 +9,21 @@ from typing import Annotated
 from pydantic import Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
+from plugins.codegraph.changes.entity_history import history_of
+from plugins.codegraph.changes.history import ChangeHistory
 from plugins.codegraph.justification.statements import Statement
 from plugins.codegraph.justification.taxonomy import EntityClass, Taxonomy
 from plugins.codegraph.model import EdgeKind, Entity, shown_key
+from plugins.codegraph.owners.owners import Owners
 from plugins.codegraph.search.search import Search
 from plugins.codegraph.tools.access import Access, Opened
 from plugins.codegraph.tools.base import READS, RESULTS, File, Kind, Name, Repo, Wire
 from plugins.codegraph.tools.entity_lookup import CALLABLE, TYPES, find
+from plugins.codegraph.tools.entity_past import Past, past_of
 from plugins.codegraph.tools.judgements import UNSAID, Judged, Judgements, judged
 from plugins.codegraph.tools.notes import Note, completeness
 from plugins.codegraph.tools.result_models import Brief
+from plugins.codegraph.tools.who_works import Working, who_works
 
 MAX_TESTS = 20
 """The most tests that an answer names."""
@@ -57,23 +62,38 @@ class ContextAnswer(ToolResult):
     corrected_at: datetime | None = None
     answered_by: AnsweredBy | None = None
     tests: list[str] = Field(description="Tests that use it directly: file::name.")
+    past: Past = Field(description="What the last indexes changed of it.")
+    owners: list[Working] | None = Field(
+        None, description="Who works on its file, as far as is known."
+    )
     meta: Note
 
 
-def tools(access: Access, search: Search, judgements: Judgements) -> list[Tool]:
+def tools(
+    access: Access,
+    search: Search,
+    judgements: Judgements,
+    history: ChangeHistory,
+    owners: Owners | None,
+) -> list[Tool]:
     """The tools of this group."""
-    return [_context(access, judgements), _by_purpose(access, search, judgements)]
+    return [
+        _context(access, judgements, history, owners),
+        _by_purpose(access, search, judgements),
+    ]
 
 
-def _context(access: Access, judgements: Judgements) -> Tool:
+def _context(
+    access: Access, judgements: Judgements, history: ChangeHistory, owners: Owners | None
+) -> Tool:
     async def get_business_context(
         name: Name, file: File = None, kind: Kind = None, repo: Repo = None, *, caller: Caller
     ) -> Wire:
         """Why a function, method or class exists: its purpose in its author's words, whether it is
         a feature (VERTICAL), shared infrastructure (HORIZONTAL) or a helper (UTILITY), the feature
-        area and user flows or the technology and its consumers, the tests that use it, and the
-        evidence. Use it before you change code that you do not know, so that what you write
-        fits."""
+        area and user flows or the technology and its consumers, the tests that use it, the
+        evidence, what the last pushes changed of it, and who works on it. Use it before you change
+        code that you do not know, so that what you write fits."""
         opened = await access(caller, repo)
         graph, kinds = opened.graph, () if kind is None else (kind,)
         found = await find(graph, name, file, kinds, prefer=kind is None)
@@ -88,6 +108,8 @@ def _context(access: Access, judgements: Judgements) -> Tool:
             corrected_at=None if correction is None else correction.at,
             answered_by=await _answered(judgements, opened, found.entity, said),
             tests=await _tests(opened, found.keys),
+            past=past_of(await history_of(history, graph.repo, found.entity)),
+            owners=await who_works(owners, graph.repo.id, [found.entity.path]),
             meta=meta.model_copy(update={"completeness": complete}),
         ).wire()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -127,6 +127,18 @@ def index_of(update: PastUpdate) -> Index:
         left_out=(update.changed - update.kept) or None,
         cascade=state if update.kind is UpdateKind.ENTITIES else None,
     )
+
+
+def left_out(shown: Iterable[PastUpdate]) -> list[str]:
+    """Which indexes have more changes than are kept."""
+    reasons = []
+    for each in shown:
+        when = f"the index of {each.at:%Y-%m-%d %H:%M} UTC"
+        if each.kind is UpdateKind.FILES:
+            reasons.append(f"{when} changed so much that only files are told")
+        elif each.kind is UpdateKind.ENTITIES and each.changed > each.kept:
+            reasons.append(f"{when} changed {each.changed}, of which {each.kept} are kept")
+    return reasons
 
 
 def changed(change: PastChange, update: PastUpdate, names: Mapping[int, str]) -> Changed:

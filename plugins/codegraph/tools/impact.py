@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -37,10 +36,11 @@ from plugins.codegraph.tools.paths import is_test_file
 from plugins.codegraph.tools.result_models import Ref
 from plugins.codegraph.tools.through import Through
 from plugins.codegraph.tools.uses import use_of
+from plugins.codegraph.tools.who_works import Working, who_works
 
 DEPENDS = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS, EdgeKind.REFERENCES)
 """Edges whose source may break when their target changes."""
-_FEW, _OWNERS = 5, 20
+_FEW = 5
 _MANY = 40
 
 
@@ -78,18 +78,6 @@ class AffectedFeature(ToolResult):
     entry_points: list[str] = Field(description="Affected routes and commands of it.")
 
 
-class AffectedOwner(ToolResult):
-    """Somebody who works on what a change may break."""
-
-    name: str
-    by: Literal["CODEOWNERS", "git"] = Field(
-        description="CODEOWNERS: the repository's file says so; git: they changed it lately."
-    )
-    file_count: int
-    files: list[str] = Field(description="The nearest of them.")
-    last: datetime | None = Field(None, description="When they changed one of them last.")
-
-
 class ImpactNote(Note):
     """What an impact comes to."""
 
@@ -105,7 +93,7 @@ class ImpactNote(Note):
     features: list[AffectedFeature] | None = Field(
         None, description="With `business`: the features that may break, the most affected first."
     )
-    owners: list[AffectedOwner] | None = Field(
+    owners: list[Working] | None = Field(
         None, description="With `business`: who works on the nearest files, as far as is known."
     )
 
@@ -158,7 +146,9 @@ def tools(access: Access, judgements: Judgements, owners: Owners | None = None) 
         note = note.model_copy(update={"requests": _requests(sent)})
         if business:
             items, affected = await with_purposes(judgements, opened, items, walk)
-            working = await _owners(owners, graph.repo.id, found.entity.path, items)
+            nearest = [each.file for each in items if not each.is_test]
+            paths = list(dict.fromkeys([found.entity.path, *nearest]))
+            working = await who_works(owners, graph.repo.id, paths)
             note = note.model_copy(update={"features": affected, "owners": working})
         return Listing(items, key=lambda item: item.file, note=note)
 
@@ -209,26 +199,6 @@ async def with_purposes(
     ]
     affected.sort(key=lambda each: (-each.affected, each.name))
     return told, affected[:_MANY]
-
-
-async def _owners(
-    owners: Owners | None, repo: str, own: str, items: Sequence[ImpactFile]
-) -> list[AffectedOwner] | None:
-    """Who works on the file itself, and on those that may break; None where nobody is known."""
-    if owners is None:
-        return None
-    paths = list(dict.fromkeys([own, *(each.file for each in items if not each.is_test)]))
-    found = await owners.of(repo, paths)
-    return [
-        AffectedOwner(
-            name=each.name,
-            by=each.by,
-            file_count=len(each.files),
-            files=each.files[:_FEW],
-            last=each.last,
-        )
-        for each in found[:_OWNERS]
-    ] or None
 
 
 def _told(one: Dependent, said: Mapping[str, Statement]) -> Dependent:

@@ -139,7 +139,7 @@ class ToolParts:
             *call_graph.tools(self.access),
             *routes.tools(self.access),
             *impact.tools(self.access, self.judgements, self.owners),
-            *business.tools(self.access, self.search, self.judgements),
+            *business.tools(self.access, self.search, self.judgements, self.history, self.owners),
             *blueprint.tools(self.access, self.judgements),
             *correction.tools(self.access, self.judgements.corrections, self.now),
             *safety.tools(self.access),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -18,7 +18,14 @@ from plugins.codegraph.store.graph import RepositoryView
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Access, Opened
 from plugins.codegraph.tools.base import READS, RESULTS, Repo
-from plugins.codegraph.tools.change_models import Changed, ChangesNote, Index, changed, index_of
+from plugins.codegraph.tools.change_models import (
+    Changed,
+    ChangesNote,
+    Index,
+    changed,
+    index_of,
+    left_out,
+)
 from plugins.codegraph.tools.notes import Completeness, noted
 from plugins.codegraph.tools.paths import ends, plain
 
@@ -75,7 +82,7 @@ def tools(access: Access, history: ChangeHistory) -> list[Tool]:
         paths = () if path is None else ends(plain(path))
         told, total = await history.changes(view, list(shown), MAX_TOLD, paths, change or ())
 
-        reasons = [*_left_out(shown.values()), *_unseen(len(told), total)]
+        reasons = [*left_out(shown.values()), *_unseen(len(told), total)]
         if since is not None:
             reasons += await _before(history, view, moment, len(found) > limit)
         return _listing(opened, told, shown, reasons)
@@ -138,18 +145,6 @@ async def _start(
             "commit.",
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)), 0
-
-
-def _left_out(shown: Iterable[PastUpdate]) -> list[str]:
-    """Which indexes have more changes than are kept."""
-    reasons = []
-    for each in shown:
-        when = f"the index of {each.at:%Y-%m-%d %H:%M} UTC"
-        if each.kind is UpdateKind.FILES:
-            reasons.append(f"{when} changed so much that only files are told")
-        elif each.kind is UpdateKind.ENTITIES and each.changed > each.kept:
-            reasons.append(f"{when} changed {each.changed}, of which {each.kept} are kept")
-    return reasons
 
 
 def _unseen(told: int, total: int) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from plugins.codegraph.changes import states
 from plugins.codegraph.store.owner import Owner
 from tests.plugins.codegraph.justification.shops import SHOP, justified
 from tests.plugins.codegraph.portal import WordsModel, World, world
@@ -169,3 +170,40 @@ async def test_what_is_no_entity_with_a_class_cannot_be_corrected(shop: World) -
         assert (await shop.refused("correct_justification", "ada", **args)).code == "bad_input"
     empty = {"name": "connect", "version": 0, "correction": {}}
     assert (await shop.refused("correct_justification", "ada", **empty)).code == "bad_input"
+
+
+async def test_the_context_of_a_function_says_what_became_of_it_through_its_renames(
+    shop: World,
+) -> None:
+    answer = await shop.call("get_business_context", name="place_order")
+    assert answer["past"] == {"edits": [], "more": 0, "why": None}
+    text = SHOP["shop/orders/store.py"]
+    added = b"""
+
+def cancelled(order, reason, by):
+    db.session.delete(order)
+    return [reason, by, order]
+"""
+    longer = text + added
+    await shop.index("shop", {**SHOP, "shop/orders/store.py": longer})
+    edited = longer.replace(b"[reason, by, order]", b"[by, order]")
+    await shop.index("shop", {**SHOP, "shop/orders/store.py": edited})
+    moved = {**SHOP, "shop/orders/gone.py": edited[len(text) :]}
+    await shop.index("shop", moved)
+    await justified(shop, OWNER)
+    past = (await shop.call("get_business_context", name="cancelled"))["past"]
+    assert [each["change"] for each in past["edits"]] == ["renamed", "updated", "added"]
+    assert past["edits"][0]["formerly"] == "cancelled, shop/orders/store.py:11"
+    assert past["why"] is None
+
+
+async def test_a_history_says_why_it_may_be_incomplete(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "MAX_FILES", 0)
+    text = SHOP["shop/orders/store.py"].replace(b"return name", b"return [name]")
+    await shop.index("shop", {**SHOP, "shop/orders/store.py": text})
+    await justified(shop, OWNER)
+    past = (await shop.call("get_business_context", name="place_order"))["past"]
+    assert past["edits"] == []
+    assert "only files are told" in past["why"]
