@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.codegraph_health`` plants 50 of each fault, with decoys, into programs in
 Python and in TypeScript (``tests/plugins/codegraph/health/seeded.py``), and prints precision and
-recall by analysis. ``--functions N`` also times a report on a generated tree of N functions.
+recall by analysis. ``--real`` also counts which of the ten top findings on real repositories are
+right (``health_judged.py``), ``--functions N`` times a report on a generated tree of N functions.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import click
 
+from benchmarks.health_judged import judged
 from plugins.codegraph.health.analysis import health_report
 from tests.plugins.codegraph.health import seeded
 from tests.plugins.codegraph.health.measuring import found_in, rates
@@ -69,11 +71,14 @@ async def timed(functions: int) -> str:
 @click.command()
 @click.option("--count", default=50, help="How many of each fault are planted.")
 @click.option("--functions", default=0, help="Also time a tree of so many functions.")
-def main(count: int, functions: int) -> None:
+@click.option("--real", is_flag=True, help="Also count the right findings on real repositories.")
+def main(count: int, functions: int, *, real: bool) -> None:
     """Measure the health report."""
     for language in PROGRAMS:
         for line in measure(language, count):
             click.echo(line)
+    for line in judged() if real else ():
+        click.echo(line)
     if functions:
         click.echo(asyncio.run(timed(functions)))
 

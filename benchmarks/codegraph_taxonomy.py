@@ -125,7 +125,7 @@ async def _said(tree: Path) -> Said:
     with tempfile.TemporaryDirectory() as name:
         service = open_database("sqlite", Path(name))
         database = service.for_owner("codegraph")
-        store = await _indexed(database, tree, Path(name))
+        store = await indexed(database, tree, Path(name))
         await Justifier(database, store).run(OWNER.org, OWNER.repo)
         view = await store.view(OWNER.org, OWNER.repo)
         if view is None:
@@ -137,7 +137,14 @@ async def _said(tree: Path) -> Said:
     return {(each.path, each.qualified): by_key[key] for key, each in entities.items()}
 
 
-async def _indexed(database: OwnedDatabase, tree: Path, data: Path) -> GraphStore:
+async def indexed(database: OwnedDatabase, tree: Path, data: Path) -> GraphStore:
+    """Index a tree into a new database; returns the graphs.
+
+    Args:
+        database: the plugin's database.
+        tree: the tree.
+        data: a directory for what the indexer keeps.
+    """
     await database.migrate(MIGRATIONS)
     async with database.begin() as connection:
         await connection.execute(repositories.insert().values(row_of()))
@@ -155,7 +162,7 @@ async def _large() -> list[Row]:
         await asyncio.to_thread(copy, directory / "large", lines=LINES, files=10**9)
         service = open_database("sqlite", directory)
         database = service.for_owner("codegraph")
-        store = await _indexed(database, directory / "large", directory)
+        store = await indexed(database, directory / "large", directory)
         justifier = Justifier(database, store)
         start, worked = time.perf_counter(), time.process_time()
         counts = await justifier.run(OWNER.org, OWNER.repo)

@@ -203,6 +203,8 @@ def _basis(code: CodeBase) -> list[str]:
         f"{tests:,} entities are tests, or stand in files of tests. No finding is about these, or "
         "about examples, benchmarks, documentation, migrations, and what is generated or vendored.",
     ]
+    if not tests:
+        said.append("Tests lie elsewhere, or there are none: testing gaps take nothing.")
     if unread:
         said.append(f"{unread:,} files are not, or only in part, in the graph: get_project_stats.")
     return said

@@ -23,7 +23,8 @@ _KEPT_TEXTS = 512
 """How many files' texts are kept inflated."""
 _ASIDE = re.compile(
     r"(?:^|/)(?:examples?|samples?|demos?|bench(?:mark(?:s|ing)?)?|fixtures?|docs?|vendor(?:ed)?"
-    r"|third_party|generated|migrations|perf(?:-measures)?)/|(?:_pb2(?:_grpc)?\.py|\.pb\.go)$"
+    r"|third_party|generated|migrations?|testdata|perf(?:-measures)?)/"
+    r"|(?:_pb2(?:_grpc)?\.py|\.pb\.go|\.min\.[cm]?js|\.d\.[cm]?ts)$"
 )
 """Files that are no part of the product, or that nobody writes by hand."""
 CALLABLE = (EntityKind.FUNCTION, EntityKind.METHOD)

@@ -42,6 +42,8 @@ _WORD = (
 )
 _WITH_HASH = re.compile(rf"(?P<comment>#[^\n]*)|{_WORD}", re.S)
 _WITH_SLASHES = re.compile(rf"(?P<comment>//[^\n]*|/\*.*?\*/)|{_WORD}", re.S)
+_RUNS = re.compile(r"= >|\b(?:function|func|fn|lambda|return)\b")
+"""What a body has in it, in words apart, where it hands on code of its own."""
 _BINDS = frozenset({"for", "as", "let", "const", "var", "mut"})
 
 
@@ -99,7 +101,7 @@ def repeated_lines(code: CodeBase, cluster: Cluster) -> int:
 
 
 def body(language: str, text: str) -> Body | None:
-    """The tokens of a function; None where it is too short.
+    """The tokens of a function; None where it is too short, or only passes on.
 
     Args:
         language: its language.
@@ -112,7 +114,7 @@ def body(language: str, text: str) -> Body | None:
     inner = tokens[start:]
     if inner and language == "python" and inner[0][0] == "text":
         inner = inner[1:]  # a docstring
-    if len(inner) < MIN_TOKENS:
+    if len(inner) < MIN_TOKENS or _passes_on([word for _, word in inner]):
         return None
     shape = [_shape(kind, word, own) for kind, word in inner]
     shingles = zip(*(shape[at:] for at in range(_SHINGLE)), strict=False)
@@ -123,6 +125,24 @@ def body(language: str, text: str) -> Body | None:
         ),
         Counter(word for kind, word in inner if kind in ("text", "number")),
     )
+
+
+def _passes_on(words: Sequence[str]) -> bool:
+    """Whether a body is one call without code of its own in it: the others share its logic by
+    that."""
+    inner = list(words[:-1] if words[-1] == "}" else words)
+    while inner and inner[0] in ("return", "await"):
+        inner.pop(0)
+    if inner and inner[-1] == ";":
+        inner.pop()
+    if "(" not in inner or inner[-1] != ")" or _RUNS.search(" ".join(inner)):
+        return False
+    depth = 0
+    for at, word in enumerate(inner):
+        depth += (word == "(") - (word == ")")
+        if depth == 0 and (word == ")" or not (word == "." or word.isidentifier())):
+            return word == ")" and at == len(inner) - 1
+    return False
 
 
 def _tokens(pattern: re.Pattern[str], text: str) -> list[tuple[str, str]]:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 import numpy as np
 
 from plugins.codegraph.health.code_base import CodeBase, Flags
-from plugins.codegraph.health.visibility import Outside
+from plugins.codegraph.health.visibility import Outside, is_private
 from plugins.codegraph.languages.composed_names import spellings
 from plugins.codegraph.linker.mentions import as_outside
 from plugins.codegraph.model import Entity, EntityKind
-from plugins.codegraph.tools.doubts import is_run_by_name
+from plugins.codegraph.tools.doubts import BY_PATH, is_run_by_name
+from plugins.codegraph.tools.hidden_uses import SCRIPTS
+
+_EXPORTS = re.compile(rb"^\s*export\b", re.M)
+"""What exports one thing of a script; ``module.exports`` hands on all of it at once."""
 
 
 def unused_exports(code: CodeBase, outside: Outside, gone: Flags) -> tuple[list[int], int]:
     """What is exported and used in its own file alone, by place, and how much is exported.
 
     What programs elsewhere may import is left out, and so is what something outside of the
-    language names: in a configuration, a text, or a place that no edge explains.
+    language names: in a configuration, a text, or a place that no edge explains. Of a script that
+    no other file loads nothing is said: what runs it by its path may read its names.
 
     Args:
         code: the repository.
@@ -27,6 +33,7 @@ def unused_exports(code: CodeBase, outside: Outside, gone: Flags) -> tuple[list[
     """
     exported = [at for at in range(len(code.entities)) if _is_export(code, at)]
     here, elsewhere = _used(code)
+    loaded = {code.entities[at].path for at in np.flatnonzero(elsewhere).tolist()}
     named = _named_elsewhere(code)
     found = [
         at
@@ -34,6 +41,7 @@ def unused_exports(code: CodeBase, outside: Outside, gone: Flags) -> tuple[list[
         if here[at]
         and not gone[at]
         and not elsewhere[at]
+        and (code.entities[at].language not in BY_PATH or code.entities[at].path in loaded)
         and not outside.may_use(code.entities[at])
         and not _may_be_named(code.entities[at], named, outside)
     ]
@@ -43,19 +51,26 @@ def unused_exports(code: CodeBase, outside: Outside, gone: Flags) -> tuple[list[
 def _is_export(code: CodeBase, at: int) -> bool:
     """Whether an entity is exported by its file, at its top level, in code.
 
-    A constant of Python is left out: no name of one says whether others are to use it.
+    A constant of Python is left out: no name of one says whether others are to use it. So is what a
+    private module holds, and a script without an export: what it declares is of the whole page.
     """
     entity, parent = code.entities[at], int(code.parent[at])
     return (
         entity.exported
         and entity.kind not in (EntityKind.FILE, EntityKind.METHOD)
-        and not (entity.language == "python" and entity.kind is EntityKind.VARIABLE)
+        and not (entity.language == "python" and _is_unsaid(entity))
         and parent >= 0
         and code.entities[parent].kind is EntityKind.FILE
         and code.is_code(entity)
         and not code.is_aside[at]
         and not is_run_by_name(entity.name)
+        and (entity.language not in SCRIPTS or _EXPORTS.search(code.text(entity.path)) is not None)
     )
+
+
+def _is_unsaid(entity: Entity) -> bool:
+    """Whether nothing in Python says that others are to use it."""
+    return entity.kind is EntityKind.VARIABLE or is_private(entity)
 
 
 def _used(code: CodeBase) -> tuple[Flags, Flags]:

@@ -16,6 +16,7 @@ import numpy as np
 from plugins.codegraph.health.code_base import CodeBase
 from plugins.codegraph.model import EdgeKind, Entity
 from plugins.codegraph.store.codes import EDGE_CODES
+from plugins.codegraph.tools.hidden_uses import LOADS, SCRIPTS
 
 _WORD = re.compile(rb"[^\W\d][\w$]*")
 _DATA = frozenset(
@@ -23,7 +24,7 @@ _DATA = frozenset(
     | {"make", "shell", "graphql", "sql", "cmake", "groovy"}
 )
 """Languages in whose files a name can be that something looks up when the program runs."""
-_SCRIPTS = frozenset({"typescript", "javascript"})
+_ALL = re.compile(rb"__all__\s*(?::[^=\n]+)?\+?=\s*[\[(]([^\])]*)[\])]")
 _STAR = re.compile(rb"\s*export\s+(?:type\s+)?\*")
 _IMPORTS = EDGE_CODES[EdgeKind.IMPORTS]
 _ENTRIES = ("main", "module", "types", "typings", "browser", "bin", "exports")
@@ -50,9 +51,10 @@ class Outside:
         if not entity.exported:
             return False
         if entity.language == "python":
-            return self._is_built(entity.path) and not _is_private(entity)
-        if entity.language in _SCRIPTS:
-            return entity.path in self._entry_files
+            offered = not is_private(entity) or entity.name in self._listed
+            return offered and self._is_built(entity.path)
+        if entity.language in SCRIPTS:
+            return entity.path in self._entry_files or entity.path in self._loaded
         if entity.language == "go":
             parts = entity.path.split("/")
             return "internal" not in parts and "main" not in parts and "cmd" not in parts
@@ -68,6 +70,26 @@ class Outside:
         for path in self._named("setup.py"):
             found.update(_WORD.findall(self._code.text(path)))
         return frozenset(each.decode("utf-8", "replace") for each in found)
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        """The names in every ``__all__`` of Python: a public module may pass on a private one's."""
+        files = [each.path for each in self._code.layer.reports if each.language == "python"]
+        listed = (names for path in files for names in _ALL.findall(self._code.text(path)))
+        found = {name for names in listed for name in _WORD.findall(names)}
+        return frozenset(each.decode("utf-8", "replace") for each in found)
+
+    @cached_property
+    def _loaded(self) -> frozenset[str]:
+        """The files that scripts load when they run, and may use in ways that nobody sees."""
+        code, found = self._code, set[str]()
+        for edge in np.flatnonzero(code.kind == _IMPORTS).tolist():
+            here = code.entities[int(code.source[edge])]
+            if here.language in SCRIPTS:
+                lines = code.text(here.path).split(b"\n")
+                if LOADS.search(lines[min(int(code.line[edge]), len(lines)) - 1]):
+                    found.add(code.entities[int(code.target[edge])].path)
+        return frozenset(found)
 
     def _named(self, *names: str) -> list[str]:
         """The files of some names."""
@@ -165,7 +187,7 @@ def _is_published(text: bytes) -> bool:
     return not private and project.get("package-mode") is not False
 
 
-def _is_private(entity: Entity) -> bool:
+def is_private(entity: Entity) -> bool:
     """Whether a part of an entity's name or module begins with an underscore."""
     parts = [*entity.path.removesuffix(".py").split("/"), *entity.qualified.split(".")]
     return any(each.startswith("_") and not each.startswith("__") for each in parts)

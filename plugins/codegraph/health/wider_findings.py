@@ -28,6 +28,7 @@ _CLEAR, _EVEN = 0.9, 0.6
 """How sure a drift is: where most imports go one way, and where the directions are about even."""
 _REACHED = 0.8
 """How sure it is that no test reaches something: a request or a name may reach it unseen."""
+_NO_TESTS = "There are no tests in what is indexed: of what they reach, nothing is known or scored."
 _EXPORTED, _BY_CONVENTION = 0.95, 0.85
 """How sure an unused export is: exported by a word of the language, or by its name alone."""
 
@@ -69,6 +70,8 @@ def testing_gaps(code: CodeBase, found: Sequence[Area], part: ScorePart) -> Test
             f"Begin with {found[0].name}: test what is used most there."
             if found
             else "Nothing to do."
+            if code.is_test.any()
+            else _NO_TESTS
         ),
     )
 
@@ -83,7 +86,8 @@ def _area(code: CodeBase, area: Area) -> UntestedArea:
         untested=places,
         evidence=[
             f"{int(code.is_test.sum()):,} entities of tests; calls and references were followed "
-            "from all of them, requests over HTTP and names in texts were not"
+            "from all of them, names in texts were not; where tests send requests or drive a "
+            "browser, every route or component counts as reached"
         ],
         confidence=_REACHED,
     )

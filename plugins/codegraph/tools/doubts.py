@@ -14,6 +14,7 @@ from plugins.codegraph.model import EdgeKind, Entity, EntityKind, Strategy
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.entity_detail import INHERITS
 from plugins.codegraph.tools.entity_lookup import CALLABLE, TYPES, Found
+from plugins.codegraph.tools.hidden_uses import hidden_uses
 from plugins.codegraph.tools.notes import Completeness
 from plugins.codegraph.tools.overrides import overridden, overriding
 from plugins.codegraph.tools.uses import USES
@@ -48,7 +49,7 @@ _HARMLESS = re.compile(
 )
 """What decorates something in a class without telling anybody of it."""
 _STUBS = (".pyi", ".d.ts", ".d.mts", ".d.cts")
-_LOADED_BY_PATH = frozenset({"python", "typescript", "javascript"})
+BY_PATH = frozenset({"python", "typescript", "javascript"})
 """Languages in which a file can be loaded that no other file imports."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _HEAD_WORDS = frozenset(
@@ -96,6 +97,7 @@ async def doubts_of(case: Case, complete: Completeness) -> list[str]:
     doubts += await _of_class(case)
     doubts += await _of_names(case)
     doubts += await _of_file(case)
+    doubts += await hidden_uses(case.graph, entity, case.within, case.lines)
     if _decorated(case.lines, entity):
         doubts.append("What decorates or annotates it may register it.")
     elif inner := await _decorated_within(case):
@@ -140,7 +142,7 @@ async def _of_file(case: Case) -> list[str]:
     entity = case.entity
     if entity.path.endswith(_STUBS):
         return ["It is declared for type checkers alone: see what it declares."]
-    if entity.language not in _LOADED_BY_PATH or entity.path.endswith("__init__.py"):
+    if entity.language not in BY_PATH or entity.path.endswith("__init__.py"):
         return []
     whole = [each for each in await case.graph.in_file(entity.path) if each.parent is None]
     keys = {each.key for each in whole}

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "e2e", "cypress"})
+"""The folders in which test runners look."""
+_PARTS = frozenset({"test", "spec", "cy"})
+"""What stands between the name of a file of tests and its ending."""
 _DRIVE = re.compile(r"^(?:[A-Za-z]:)?/+")
 
 
@@ -41,6 +45,8 @@ def is_test_file(path: str) -> bool:
     stem = name.split(".")[0]
     if stem.startswith("test_") or stem.endswith(("_test", "_tests")) or stem == "conftest":
         return True
-    if ".test." in name or ".spec." in name or name.endswith(("test.java", "tests.java")):
+    if any(word in name for word in (".test.", ".spec.", ".cy.")) or name.endswith(
+        ("test.java", "tests.java")
+    ):
         return True
-    return any(folder in ("test", "tests", "__tests__", "spec") for folder in folders)
+    return not _FOLDERS.isdisjoint(folders)

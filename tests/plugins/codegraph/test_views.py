@@ -53,6 +53,7 @@ async def test_code_is_found_read_and_followed(tmp_path: Path) -> None:
         assert "look" in await page("/codegraph/routes")
         context = await page(follow(handler, "why it exists"))
         assert "It serves GET /users/*." in context
+        assert "No index that is kept changed it." in context
         system = await page(follow(context, "the whole system"))
         assert "<svg" in system
         assert "1 feature of town" in system
@@ -83,6 +84,8 @@ async def test_the_health_of_a_repository_is_a_page_with_evidence(tmp_path: Path
         assert "a.py:1 imports b.py" in answer.text
         assert "complexity 21" in answer.text
         assert "How the score comes about" in answer.text
+        assert "1 circle at import time" in answer.text
+        assert 'title: "No circular imports"' in answer.text
         more = re.search(r'<a href="([^"]+)"[^>]*>2 more</a>', answer.text)
         assert more, answer.text
         rest = await http.get(unescape(more[1]).removeprefix("http://localhost"))

@@ -156,3 +156,44 @@ async def test_no_finding_is_about_examples_or_generated_code(
     text = "def spare():\n    return 1\n"
     tree = {"examples/a.py": text, "main.py": "import examples.a\nimport api_pb2\n"}
     assert await names({**tree, "api_pb2.py": text}, tmp_path, codegraph_file) == set()
+
+
+async def test_what_a_public_module_passes_on_is_not_dead(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    project = '[build-system]\nrequires = ["hatchling"]\n[project]\nname = "shop"\n'
+    tree = {
+        "pyproject.toml": project,
+        "shop/__init__.py": "from ._errors import *\n",
+        "shop/_errors.py": '__all__ = ["Closed"]\n\n\nclass Closed:\n    code = 1\n',
+    }
+    assert await names(tree, tmp_path, codegraph_file) == set()
+
+
+async def test_what_is_loaded_built_or_declared_otherwise_is_not_dead(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    tree = {
+        "view.tsx": "const View = () => 1;\nexport default View;\n",
+        "start.ts": "const load = () => import('./view');\nload();\n",
+        "types.ts": "declare global {\n  interface Window {\n    shop: string;\n  }\n}\n"
+        "export const shop = 1;\n",
+        "use.ts": "import { shop } from './types';\nimport './start';\nconsole.log(shop);\n",
+        "main.go": "package main\n\nfunc main() { mask() }\n",
+        "mask_unix.go": "//go:build unix\n\npackage main\n\nvar mask = func() {}\n",
+        "mask_other.go": "//go:build !unix\n\npackage main\n\nfunc mask() {}\n",
+    }
+    assert await names(tree, tmp_path, codegraph_file) == set()
+
+
+async def test_methods_of_a_class_that_is_handed_on_are_not_dead(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    tree = {
+        "urls.py": "from framework import register\n\n\nclass Quote:\n    def to_url(self, a):\n"
+        "        return a\n\n\nregister(Quote, 'quoted')\n",
+        "back.py": "class Basic:\n    def get_user(self, a):\n        return a\n\n\n"
+        "class Email(Basic):\n    x = 1\n",
+        "settings.py": "import back\nimport urls\n\nBACKENDS = ['back.Email']\n",
+    }
+    assert await names(tree, tmp_path, codegraph_file) == set()

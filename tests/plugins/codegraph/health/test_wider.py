@@ -72,7 +72,59 @@ def draw(shape: Shape):
     }
     found = await read(tree, tmp_path, codegraph_file)
     names = {found.code.entities[at].qualified for each in found.areas for at in each.untested}
-    assert names == {"Shape.__init__", "never", "other"}
+    assert names == {"never", "other"}
+
+
+async def test_where_tests_send_requests_routes_are_reached_and_what_files_run_is_too(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    app = """
+from flask import Flask
+
+app = Flask(__name__)
+
+@app.get("/orders")
+def orders():
+    return listed()
+
+def listed():
+    return []
+
+def started():
+    return 1
+
+def never():
+    return 2
+
+READY = started()
+"""
+    tests = "import app\n\n\ndef test_it():\n    app.app.test_client().get('/orders')\n"
+    for text, untested in ((tests, {"never"}), ("import app\n\n\ndef test_it(): ...\n", None)):
+        (tmp_path / str(len(text))).mkdir()
+        tree = {"app.py": app, "tests/test_app.py": text}
+        found = await read(tree, tmp_path / str(len(text)), codegraph_file)
+        names = {found.code.entities[at].qualified for each in found.areas for at in each.untested}
+        assert names == (untested or {"orders", "listed", "never"})
+
+
+async def test_where_tests_drive_a_browser_components_are_reached(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    tree = {
+        "page.tsx": "import { shown } from './store';\nexport const Page = () => shown();\n",
+        "store.ts": "export const shown = () => 1;\nexport const never = () => 2;\n",
+        "tests/page.test.ts": "import puppeteer from 'puppeteer';\nit('opens', () => {});\n",
+    }
+    found = await read(tree, tmp_path, codegraph_file)
+    names = {found.code.entities[at].qualified for each in found.areas for at in each.untested}
+    assert names == {"never"}
+
+
+async def test_where_there_is_no_test_nothing_is_said_of_what_tests_reach(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    tree = {"lib.py": "def f():\n    return 1\n"}
+    assert (await read(tree, tmp_path, codegraph_file)).areas == []
 
 
 FIRST = """def total(items, rate):
@@ -109,6 +161,30 @@ def test_the_same_shape_over_other_things_is_no_copy() -> None:
 
 def test_a_short_body_is_compared_with_nothing() -> None:
     assert body("python", "def f(a):\n    return a.b\n") is None
+
+
+def test_a_body_that_passes_on_in_one_call_is_compared_with_nothing() -> None:
+    arguments = ", ".join(f"name_{at}=name_{at}" for at in range(12))
+    assert body("python", f"def get(url):\n    return request('GET', url, {arguments})\n") is None
+    assert body("typescript", f"function get() {{ return client.send(({arguments})); }}") is None
+    twice = f"def get(url):\n    return request('GET', {arguments}).read(url)\n"
+    assert body("python", twice) is not None
+
+
+async def test_what_no_file_says_is_for_others_is_no_idle_export(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    own = "def own():\n    return 1\n\n\ndef used():\n    return own()\n"
+    view = "const View = () => inner();\nexport const inner = () => 1;\nexport default View;\n"
+    tree = {
+        "shop/_inner.py": own,
+        "main.py": "from shop._inner import used\n\nused()\n",
+        "page.js": "const NAME = 'a';\nself.addEventListener('install', () => NAME);\n",
+        "view.tsx": view,
+        "start.ts": "export const load = () => import('./view');\nload();\n",
+    }
+    found = await read(tree, tmp_path, codegraph_file)
+    assert found.exports[0] == []
 
 
 async def test_what_another_file_uses_or_names_is_no_idle_export(
