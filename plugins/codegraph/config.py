@@ -127,6 +127,12 @@ class CodegraphConfig(PluginConfig):
     most_files: int = Field(
         200_000, gt=0, description="The most files of a repository that are indexed."
     )
+    most_branches: int = Field(
+        8,
+        gt=0,
+        description="For how many branches of a repository, besides the indexed one, a graph is "
+        "kept; the one that was asked about longest ago goes first.",
+    )
     largest_file: ByteSize = Field(
         ByteSize(2 * 1024**2), gt=0, description="The largest file that is indexed, such as 2MiB."
     )

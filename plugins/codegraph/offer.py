@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gateway.contract import Host, Offer, Tier, rebuildable
 from plugins.codegraph.api import routes
+from plugins.codegraph.branches.branches import Branches
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.health.reports import HealthReports
 from plugins.codegraph.indexer.indexer import Indexer
@@ -98,11 +99,6 @@ class CoreParts:
             opinions=OpinionParts.of(rules, host, repositories, (store, justifier), now),
         )
 
-    async def root(self, repo: str) -> Path | None:
-        """The directory with a repository's files; None where it was removed."""
-        found = await self.repositories.by_id(repo)
-        return None if found is None else self.builder.root(found)
-
     def kept(self) -> Mapping[str, Purgeable]:
         """Everything that stores data of repositories, as far as a command can purge it."""
         return {
@@ -127,14 +123,15 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
     problems = await declare(base.repositories, config)
     hours = config.workspace_hours
     graphs = base.repositories, base.store, base.indexes
-    parts = ToolParts.of(host, *graphs, hours, now, base.root)
+    parts = ToolParts.of(host, *graphs, hours, now, base.builder)
     jobs = _jobs(config, host, base, parts)
     # Most portals serve no code, so without repositories their clients are spared these tools.
     # A client that ignores list_changed must reconnect after the first repository is added;
     # `add` says so.
     requests = IndexRequests(base.repositories, base.leases, host.jobs, now)
     tools = [*parts.tools(), *refresh.tools(parts.access, requests)]
-    webhook = PushWebhook.of(config, host.secret, host.cache, base.repositories, requests)
+    pushes = requests, parts.access.branches
+    webhook = PushWebhook.of(config, host.secret, host.cache, base.repositories, *pushes)
     useful = Offer(tools=tools, views=views(), instructions=INSTRUCTIONS)
     shown = useful if await base.repositories.all() else Offer()
     first = None if shown is useful else lambda: host.reoffer(useful)
@@ -144,7 +141,7 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
             yield replace(
                 shown,
                 routes=routes(config, base.repositories, base.leases),
-                jobs=(*jobs.declared(), *base.opinions.jobs()),
+                jobs=(*jobs.declared(), *base.opinions.jobs(), *parts.jobs()),
                 work=base.opinions.work(),
                 health=loop.health,
                 webhooks=webhook.declared(),
@@ -160,6 +157,7 @@ def _jobs(config: CodegraphConfig, host: Host, base: CoreParts, parts: ToolParts
         **base.kept(),
         "vectors": parts.embedder,
         "workspaces": parts.workspaces,
+        "branches": Branches(host.database),
         "objects": PurgeableObjects(host.objects),
     }
     if base.opinions.agents is not None:

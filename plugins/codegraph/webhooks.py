@@ -1,5 +1,7 @@
 """``POST /hooks/codegraph/github``: a push to a repository's branch has it indexed at once.
 
+A push to another branch has its layer made anew, if somebody has asked for that branch before.
+
 What a GitHub App may read no more, as its installation's events say, is told to whoever asks.
 
 The seed's phase 5 ("GitHub Webhooks"). Forgejo and Gitea send the same headers and signature.
@@ -7,12 +9,13 @@ The seed's phase 5 ("GitHub Webhooks"). Forgejo and Gitea send the same headers 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gateway.contract import Cache, Webhook
 from gateway.repositories import Deliveries, Installation, Push, installed, pushed
+from plugins.codegraph.branches.branch_graphs import BranchGraphs
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.repositories.repository import Repository
@@ -28,11 +31,13 @@ class PushWebhook:
         hosts: what tells, for each host with a webhook's secret, whether a delivery is its own.
         repositories: the registry.
         requests: asks for indexes.
+        branches: knows which other branches have a graph, or None where none has.
     """
 
     hosts: Mapping[str, Deliveries]
     repositories: Repositories
     requests: IndexRequests
+    branches: BranchGraphs | None = None
 
     @classmethod
     def of(
@@ -42,6 +47,7 @@ class PushWebhook:
         cache: Cache,
         repositories: Repositories,
         requests: IndexRequests,
+        branches: BranchGraphs | None = None,
     ) -> PushWebhook:
         """The webhook of the hosts in ``portal.yaml``.
 
@@ -53,7 +59,7 @@ class PushWebhook:
             for name, host in config.hosts.items()
             if host.webhook_secret is not None
         }
-        return cls(hosts, repositories, requests)
+        return cls(hosts, repositories, requests, branches)
 
     def declared(self) -> list[Webhook]:
         """What the plugin offers: nothing where no host has a secret."""
@@ -82,19 +88,33 @@ class PushWebhook:
         if push is None:
             event = headers.get("x-github-event", "")
             return _nothing(f"nothing to do for the event {event[:40]!r}")
-        if not push.after:
+        every = await self.repositories.all()
+        concerned = [each for each in every if _is_of(each, push, signed_by)]
+        layered = await self._with_layer(every, push, signed_by)
+        if not push.after and not layered:
             return _nothing("the branch was deleted; what was indexed of it is served on")
-        concerned = [
-            each for each in await self.repositories.all() if _is_of(each, push, signed_by)
-        ]
-        if not concerned:
+        if not concerned and not layered:
             return _nothing("no repository is of this address and branch")
         if await next(iter(signed_by.values())).is_replayed(body, headers):
             return _nothing("this delivery was taken before")
+        indexed = concerned if push.after else []
         return {
-            "repositories": [each.name for each in concerned],
-            "jobs": [await self.requests.again(each) for each in concerned],
+            "repositories": [*(each.name for each in indexed), *(one.name for one, _ in layered)],
+            "jobs": [
+                *[await self.requests.again(each) for each in indexed],
+                *[await branches.pushed(each, _branch(push)) for each, branches in layered],
+            ],
         }
+
+    async def _with_layer(
+        self, every: Sequence[Repository], push: Push, signed_by: Mapping[str, Deliveries]
+    ) -> list[tuple[Repository, BranchGraphs]]:
+        """The repositories in which the pushed branch has a layer over the indexed one."""
+        branches, name = self.branches, _branch(push)
+        if branches is None:
+            return []
+        here = [each for each in every if _is_at(each, signed_by) and push.is_of(_path(each), name)]
+        return [(each, branches) for each in here if await branches.has(each, name)]
 
     async def _installed(
         self, told: Installation, signed_by: Mapping[str, Deliveries]
@@ -128,11 +148,17 @@ def _nothing(reason: str) -> dict[str, Any]:
 
 def _is_of(repository: Repository, push: Push, hosts: Mapping[str, Deliveries]) -> bool:
     """Whether a push is to the branch that is indexed, by a host that vouches for it."""
-    if repository.kind != "git" or host_of(repository.location) not in hosts:
-        return False
     # Before the first index of a host's default branch nobody knows its name.
-    branch = repository.branch or repository.on or push.ref.removeprefix("refs/heads/")
-    return push.is_of(_path(repository), branch)
+    branch = repository.branch or repository.on or _branch(push)
+    return _is_at(repository, hosts) and push.is_of(_path(repository), branch)
+
+
+def _is_at(repository: Repository, hosts: Mapping[str, Deliveries]) -> bool:
+    return repository.kind == "git" and host_of(repository.location) in hosts
+
+
+def _branch(push: Push) -> str:
+    return push.ref.removeprefix("refs/heads/")
 
 
 def _path(repository: Repository) -> str:

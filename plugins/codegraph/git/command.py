@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gateway.toolkit.background import cancel
 from plugins.codegraph.repositories.liveness_lock import inherited
 
 TIMEOUT_S = 120.0
@@ -123,6 +124,7 @@ async def git(
     remote: Remote | None = None,
     limits: Limits | None = None,
     watch: Watch | None = None,
+    given: bytes = b"",
 ) -> bytes:
     """Run one Git command; returns its output.
 
@@ -132,6 +134,7 @@ async def git(
         remote: the one host that it may reach; none if None.
         limits: its limits.
         watch: receives the progress of a fetch.
+        given: its input, such as the objects that ``cat-file --batch`` is to print.
 
     Raises:
         GitFailed: Git is missing, fails, is too slow or writes too much.
@@ -141,7 +144,7 @@ async def git(
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE if given else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=_environment(remote),
@@ -150,6 +153,7 @@ async def git(
         )
     except OSError as error:
         raise GitFailed(f"git cannot be started: {error.strerror}.") from None
+    giving = asyncio.create_task(_given(process.stdin, given))
     try:
         async with asyncio.timeout(limits.seconds):
             return await _answered(process, arguments[0], limits, watch, remote)
@@ -159,7 +163,18 @@ async def git(
             "so, look whether the disk or the host answers."
         ) from None
     finally:
+        await cancel(giving)
         await _ended(process)
+
+
+async def _given(stream: asyncio.StreamWriter | None, given: bytes) -> None:
+    """Hand a process its input while its output is read: the pipes hold less than either."""
+    if stream is None:
+        return
+    with contextlib.suppress(ConnectionError):  # it ended early; its error output says why
+        stream.write(given)
+        await stream.drain()
+    stream.close()
 
 
 async def _answered(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from plugins.codegraph.git.command import GitFailed, Limits, Remote, Watch, git
 
 _REF = "refs/porch/head"
+_BRANCHES = "refs/porch/branches"
 _PACKS = 20
 """With more packs than this, they are repacked into one."""
 _LOCKS = ("index.lock", "HEAD.lock", "shallow.lock", "config.lock", "packed-refs.lock")
@@ -78,6 +80,42 @@ class WorkingCopy:
             commit = await self._fetched(branch, watch)
         return Updated(commit, branch)
 
+    async def fetch_branch(self, branch: str) -> str:
+        """Fetch another branch beside what is checked out; returns its commit.
+
+        Raises:
+            GitFailed: the host, the branch or the disk failed; what was fetched before stays.
+        """
+        with _full_disk():
+            await asyncio.to_thread(self._unlock)
+        try:
+            return await self._fetch(branch, branch_ref(branch), None)
+        except _TooLarge:
+            await self.forget_branch(branch)  # what is checked out must fit again
+            raise
+
+    async def heads(self, branch: str | None = None) -> dict[str, str]:
+        """The commits of the host's branches by their names, or of one of them alone.
+
+        Raises:
+            GitFailed: the host does not answer.
+        """
+        await asyncio.to_thread(self.directory.mkdir, parents=True, exist_ok=True)
+        wanted = "refs/heads/*" if branch is None else f"refs/heads/{branch}"
+        answer = await self._git("ls-remote", "--", self._remote.url, wanted, remote=self._remote)
+        found = (line.split("\t", 1) for line in answer.splitlines() if "\t" in line)
+        heads = {
+            ref.removeprefix("refs/heads/"): commit
+            for commit, ref in found
+            if ref.startswith("refs/heads/")
+        }
+        return {name: heads[name] for name in heads if branch in (None, name)}
+
+    async def forget_branch(self, branch: str) -> None:
+        """Let go of a branch that was fetched beside what is checked out."""
+        if (self.directory / ".git").exists():
+            await self._git("update-ref", "-d", branch_ref(branch))
+
     async def remove(self) -> None:
         """Delete it, if it exists.
 
@@ -104,10 +142,20 @@ class WorkingCopy:
         )
 
     async def _fetched(self, branch: str, watch: Watch | None) -> str:
+        commit = await self._fetch(branch, _REF, watch)
+        await self._name_branch(f"refs/heads/{branch}")
+        limits = Limits(self._seconds, exceeded=self._too_large)
+        await self._git("reset", "--hard", "--quiet", _REF, limits=limits)
+        await self._git("clean", "-ffdxq", limits=limits)
+        await self._tidied()
+        return commit
+
+    async def _fetch(self, branch: str, ref: str, watch: Watch | None) -> str:
+        """Fetch the newest commit of a branch as a reference of ours; returns its id."""
         await asyncio.to_thread(self.directory.mkdir, parents=True, exist_ok=True)
         if not (self.directory / ".git" / "HEAD").exists():
             await self._git("init", "--quiet", "--template=", "--initial-branch=porch")
-        wanted = f"+refs/heads/{branch}:{_REF}"
+        wanted = f"+refs/heads/{branch}:{ref}"
         options = ("--depth=1", "--no-tags", "--force", "--progress", "--no-write-fetch-head")
         limits = Limits(self._seconds, exceeded=self._too_large)
         await git(
@@ -119,11 +167,7 @@ class WorkingCopy:
         )
         if too_large := await asyncio.to_thread(self._too_large):
             raise _TooLarge(too_large)
-        await self._name_branch(f"refs/heads/{branch}")
-        await self._git("reset", "--hard", "--quiet", _REF, limits=limits)
-        await self._git("clean", "-ffdxq", limits=limits)
-        await self._tidied()
-        return (await self._git("rev-parse", "--verify", f"{_REF}^{{commit}}")).strip()
+        return (await self._git("rev-parse", "--verify", f"{ref}^{{commit}}")).strip()
 
     async def _name_branch(self, ref: str) -> None:
         """Have the checkout be on the branch that was fetched, so that its index says its name."""
@@ -173,6 +217,15 @@ class WorkingCopy:
     ) -> str:
         answer = await git(self.directory, *arguments, remote=remote, limits=limits)
         return answer.decode("utf-8", "surrogateescape")
+
+
+def branch_ref(branch: str) -> str:
+    """The reference by which a copy keeps a branch that is not checked out.
+
+    By a digest of its name: references of branches a and a/b could not both be kept, and one may
+    have gone since the other was fetched.
+    """
+    return f"{_BRANCHES}/{hashlib.sha256(branch.encode()).hexdigest()[:40]}"
 
 
 def _size(directory: Path, enough: int) -> int:

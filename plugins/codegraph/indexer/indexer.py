@@ -11,10 +11,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from gateway.toolkit.sql import batches
 from plugins.codegraph.indexer.base_layer import BaseLayer
 from plugins.codegraph.indexer.cache_dir import CacheDir
 from plugins.codegraph.indexer.facts_cache import missing_in
@@ -28,10 +30,27 @@ from plugins.codegraph.indexer.scan import Limits, Scan, scan
 from plugins.codegraph.indexer.snapshot import keys_of
 from plugins.codegraph.indexer.source import Source, Summary, counted
 from plugins.codegraph.indexer.tasks import Parsed
+from plugins.codegraph.indexer.tree_edits import MAX_FILES, Tree, tree_edits
 from plugins.codegraph.indexer.worker_pool import WorkerPool
 from plugins.codegraph.store.graph import RepositoryView
-from plugins.codegraph.store.layers import Overlay
+from plugins.codegraph.store.layers import Change, Overlay, Stamp
 from plugins.codegraph.store.store import GraphStore
+
+WRITTEN_AT_ONCE = 200
+"""Files of a branch that are written in one transaction: others may write in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchLayer:
+    """A branch's graph as a layer that is written, and not yet served.
+
+    Attributes:
+        layer: its number.
+        files: the paths that differ from the base, sorted.
+    """
+
+    layer: int
+    files: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +105,7 @@ class Indexer:
         view = await self._store.view(source.org, source.repo)
         base = None
         if view is not None:
-            base = self._memory.take(view)
-            if base is None:
-                base = await BaseLayer.of(self._store.database, source.owner, view.layer)
+            base = await self._base(source, view)
             cache_dir = self._cache_dir(source.repo)
             small = Incremental(self._store, self._workers, cache_dir, source, steps)
             summary = await small.update(parser, found, view, base)
@@ -109,7 +126,7 @@ class Indexer:
         self,
         source: Source,
         view: RepositoryView,
-        edits: Edits,
+        edits: Mapping[str, bytes | None],
         work: OverlayOwner,
         progress: Progress = silent,
     ) -> Summary:
@@ -124,9 +141,9 @@ class Indexer:
             work: the overlay's owner.
             progress: receives the progress.
         """
-        cache_dir, parser = self._cache_dir(source.repo), self._parser(source)
-        site = OverlayContext(self._store, self._workers, cache_dir, source, parser)
-        change = await overlaid(site, view.layer, edits, Steps(progress))
+        site = self._site(source)
+        base = await BaseLayer.of(self._store.database, source.owner, view.layer)
+        change = await overlaid(site, base, Edits.of(edits), Steps(progress))
         overlay = Overlay(
             work.person, work.branch, work.digest, work.expires, view.layer, view.generation
         )
@@ -135,6 +152,51 @@ class Indexer:
         gone = len(change.files) - len(shown)
         done = counted(layer, shown, parsed=len(edits), linked=len(shown), full=False)
         return replace(done, gone=gone)
+
+    async def branch(
+        self,
+        source: Source,
+        view: RepositoryView,
+        tree: Tree,
+        stamp: Stamp,
+        progress: Progress = silent,
+    ) -> BranchLayer:
+        """Write a commit of another branch as a layer over a view's base layer.
+
+        As with an index, the caller must not index the repository at the same time.
+
+        Args:
+            source: the repository; its directory is not read.
+            view: the view whose base layer it is laid over.
+            tree: the commit.
+            stamp: its branch and id.
+            progress: receives the progress.
+
+        Raises:
+            GitFailed: the commit, or something of it, is not there.
+            TooDifferent: so much differs from the base that a layer is no help.
+        """
+        steps, owner = Steps(progress), source.owner
+        base = await self._base(source, view)
+        edits = await tree_edits(self._store.database, base, owner, tree, self._limits)
+        change = await overlaid(self._site(source), base, edits, steps, MAX_FILES)
+        layers = self._store.layers(owner)
+        layer = await layers.begin(stamp, (view.layer, view.generation))
+        for some in batches(change.contents, WRITTEN_AT_ONCE):
+            await layers.keep(layer, some)
+        for files in batches(change.files, WRITTEN_AT_ONCE):
+            await layers.write(layer, files)
+        self._memory.keep(source.org, source.repo, base, view.generation)
+        return BranchLayer(layer, _differing(base, change))
+
+    async def _base(self, source: Source, view: RepositoryView) -> BaseLayer:
+        """The state of a view's base layer; who takes it keeps it again where it still holds."""
+        base = self._memory.take(view)
+        return base or await BaseLayer.of(self._store.database, source.owner, view.layer)
+
+    def _site(self, source: Source) -> OverlayContext:
+        cache_dir, parser = self._cache_dir(source.repo), self._parser(source)
+        return OverlayContext(self._store, self._workers, cache_dir, source, parser)
 
     async def forget(self, repo: str) -> None:
         """Delete a repository's derived data outside of the database."""
@@ -193,3 +255,13 @@ class Indexer:
 
     def _cache_dir(self, repo: str) -> CacheDir:
         return CacheDir(self._directory / repo)
+
+
+def _differing(base: BaseLayer, change: Change) -> tuple[str, ...]:
+    """The paths of files that are others than in a layer, and do not only link differently."""
+    paths = []
+    for each in change.files:
+        state = base.files.get(each.report.path)
+        if each.gone or state is None or state.report != each.report:
+            paths.append(each.report.path)
+    return tuple(sorted(paths))

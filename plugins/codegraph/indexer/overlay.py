@@ -1,10 +1,12 @@
-"""An overlay: a person's uncommitted changes over a layer, and what links differently because of
-them."""
+"""An overlay: what differs from a layer, and what links differently because of that.
+
+What differs is a person's uncommitted work, or another branch.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.contract import ContentScrub
@@ -17,6 +19,7 @@ from plugins.codegraph.indexer.progress import Steps
 from plugins.codegraph.indexer.relink import Changed, RelinkStage
 from plugins.codegraph.indexer.scan import Found
 from plugins.codegraph.indexer.source import Source
+from plugins.codegraph.indexer.tasks import Parsed
 from plugins.codegraph.indexer.worker_pool import WorkerPool
 from plugins.codegraph.model import FileReport
 from plugins.codegraph.store.compression import Content
@@ -24,8 +27,46 @@ from plugins.codegraph.store.layers import Change
 from plugins.codegraph.store.rows import FileGraph, Manifest
 from plugins.codegraph.store.store import GraphStore
 
-Edits = Mapping[str, bytes | None]
-"""The bytes of changed files by path; None for deleted ones."""
+
+class TooDifferent(Exception):
+    """So many files differ that no overlay is made of them.
+
+    Attributes:
+        files: how many.
+    """
+
+    def __init__(self, files: int) -> None:
+        super().__init__(f"{files} files differ")
+        self.files = files
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """How files differ from a layer's.
+
+    Attributes:
+        given: the bytes of new and changed files, by path.
+        gone: paths that no longer exist.
+        skipped: files that are left out, and were not, or for another reason.
+    """
+
+    given: Mapping[str, bytes]
+    gone: Collection[str] = ()
+    skipped: Sequence[FileReport] = ()
+
+    @classmethod
+    def of(cls, changes: Mapping[str, bytes | None]) -> Edits:
+        """Those of a person's changes that would be indexed: bytes by path, None for deleted ones.
+
+        Paths that lead out of the repository are ignored.
+        """
+        plain = {}
+        for path, data in changes.items():
+            spelled = normalised(path)
+            if spelled is not None and foreign_directory(spelled) is None:
+                plain[spelled] = data
+        given = {path: data for path, data in plain.items() if data is not None}
+        return cls(given, plain.keys() - given.keys())
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,54 +88,59 @@ class OverlayContext:
     parser: ParseStage
 
 
-async def overlaid(site: OverlayContext, layer: int, edits: Edits, steps: Steps) -> Change:
+async def overlaid(
+    site: OverlayContext,
+    base: BaseLayer,
+    edits: Edits,
+    steps: Steps,
+    limit: int | None = None,
+) -> Change:
     """The content of an overlay: the edited files, and those that link differently.
 
     Args:
         site: what making it needs.
-        layer: the base layer that was edited.
-        edits: the changes; paths that lead out of the repository are ignored.
+        base: the layer that was edited.
+        edits: the edits.
         steps: receives the progress.
+        limit: the most files that are linked, or None.
+
+    Raises:
+        TooDifferent: more would be.
     """
-    database, owner = site.store.database, site.source.owner
-    plain = _plain(edits)
-    base = await BaseLayer.of(database, owner, layer)
     await base.load_links()
-    given = {path: data for path, data in plain.items() if data is not None}
-    gone = {path for path, data in plain.items() if data is None and path in base.files}
+    gone = {path for path in edits.gone if path in base.files}
     texts: list[Content] = []
 
     async def keep(found: Sequence[Content]) -> None:
         texts.extend(found)
 
-    found = [Found(path, len(data), 0, 0) for path, data in sorted(given.items())]
+    found = [Found(path, len(data), 0, 0) for path, data in sorted(edits.given.items())]
     steps.begin("reading", len(found))
-    read = await site.parser.all(found, keep, steps, given)
+    read = await site.parser.all(found, keep, steps, edits.given)
     parsed = {path: each for path, each in read.items() if not unchanged(base, each)}
-    changed = Changed(parsed, gone, _manifests(base.links.manifests, plain, site.source.scrub))
-    relinking = RelinkStage(site.workers, site.cache_dir, database, owner, base, changed)
+    out = gone | {each.path for each in edits.skipped}
+    changed = Changed(parsed, out, _manifests(base, edits, read, site.source.scrub))
+    relinking = RelinkStage(
+        site.workers, site.cache_dir, site.store.database, site.source.owner, base, changed
+    )
     files = await asyncio.to_thread(relinking.files)
+    if limit is not None and len(files) > limit:
+        raise TooDifferent(len(files))
     linked = await relinking.link(site.parser, files, steps)
+    linked += [FileGraph(each) for each in edits.skipped]
     linked += [_hidden(path) for path in sorted(gone)]
     return Change(linked, contents=texts)
 
 
-def _plain(edits: Edits) -> dict[str, bytes | None]:
-    """The edits of files that would be indexed, by normalised path."""
-    plain = {}
-    for path, data in edits.items():
-        spelled = normalised(path)
-        if spelled is not None and foreign_directory(spelled) is None:
-            plain[spelled] = data
-    return plain
-
-
-def _manifests(base: Sequence[Manifest], edits: Edits, scrub: ContentScrub) -> list[Manifest]:
-    kept = [each for each in base if each.path not in edits]
+def _manifests(
+    base: BaseLayer, edits: Edits, read: Mapping[str, Parsed], scrub: ContentScrub
+) -> list[Manifest]:
+    out = {*edits.given, *edits.gone, *(each.path for each in edits.skipped)}
+    kept = [each for each in base.links.manifests if each.path not in out]
     new = [
         manifest(path, scrub.data(data)[0])
-        for path, data in edits.items()
-        if data is not None and is_manifest(path)
+        for path, data in edits.given.items()
+        if is_manifest(path) and not read[path].report.skipped
     ]
     return sorted([*kept, *new], key=lambda each: each.path)
 

@@ -26,7 +26,8 @@ FRESH_NS = 1_000_000_000
 
 
 HOLDS_KEYS = "a file of secrets, by its name"
-"""The reason for skipping such a file."""
+IS_LINK, IS_REPOSITORY = "symbolic link", "a submodule or a repository of its own"
+"""The reasons for skipping such files."""
 
 
 class Limits(msgspec.Struct, frozen=True, array_like=True):
@@ -124,55 +125,34 @@ def _examined(
     return look.found, look.reports()
 
 
-class _Scanner:
-    """Classifies paths."""
+class PathSifter:
+    """Sifts a repository's paths: what is read, and why the rest is left out.
 
-    def __init__(self, root: Path, limits: Limits, now: int) -> None:
-        self._root = os.path.realpath(root)
-        self._limits, self._now = limits, now
+    Args:
+        limits: the limits of what is indexed.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._skipped: list[FileReport] = []
         self._foreign: dict[str, int] = {}
         self.found: list[Found] = []
-        # Many files share a directory; check only once whether it is below a link.
-        self._inside = cache(self._is_inside)
 
-    def all(self, paths: Iterable[bytes]) -> None:
-        """Classify several paths."""
-        for path in paths:
-            self.one(path)
-
-    def one(self, raw: bytes) -> None:
-        """Classify one path."""
+    def path(self, raw: bytes) -> str | None:
+        """A path as text; None if its name alone has it left out."""
         try:
             path = raw.decode("utf-8")
         except UnicodeDecodeError:
             self.skip(raw.decode("utf-8", "backslashreplace"), "its name is not UTF-8")
-            return
+            return None
         directory = foreign_directory(path)
         if directory is not None:
             self.foreign(directory)
-            return
-        try:
-            status = os.lstat(os.path.join(self._root, path))  # noqa: PTH118 (5,000 of them)
-        except FileNotFoundError:
-            return  # deleted, but the deletion is not committed
-        except (OSError, ValueError) as error:
-            self.skip(path, f"it cannot be looked at: {getattr(error, 'strerror', error)}")
-            return
-        self._judge(path, status)
+            return None
+        return path
 
-    def _judge(self, path: str, status: os.stat_result) -> None:
-        reason = _kind_problem(status.st_mode) or self._problem(path, status.st_size)
-        if reason:
-            self.skip(path.rstrip("/"), reason, status.st_size)
-            return
-        fresh = abs(self._now - status.st_mtime_ns) < FRESH_NS
-        mtime = 0 if fresh else changed(status)
-        self.found.append(Found(path, status.st_size, mtime, signed(status.st_ino)))
-
-    def _problem(self, path: str, size: int) -> str:
-        if not self._inside(path.rpartition("/")[0]):
-            return "it is below a symbolic link"
+    def problem(self, path: str, size: int) -> str:
+        """Why a file is left out, by its name and its size in bytes, or ""."""
         if looks_binary(path):
             return "binary"
         if holds_keys(path):
@@ -182,10 +162,6 @@ class _Scanner:
         if len(self.found) >= self._limits.files:
             return f"the repository has more than {self._limits.files:,} files"
         return ""
-
-    def _is_inside(self, directory: str) -> bool:
-        whole = os.path.join(self._root, directory) if directory else self._root  # noqa: PTH118
-        return os.path.realpath(whole) == whole
 
     def skip(self, path: str, reason: str, size: int = 0) -> None:
         """Skip a file."""
@@ -204,14 +180,63 @@ class _Scanner:
         return sorted(self._skipped, key=lambda each: each.path)
 
 
+class _Scanner(PathSifter):
+    """Sifts the paths of a directory."""
+
+    def __init__(self, root: Path, limits: Limits, now: int) -> None:
+        super().__init__(limits)
+        self._root, self._now = os.path.realpath(root), now
+        # Many files share a directory; check only once whether it is below a link.
+        self._inside = cache(self._is_inside)
+
+    def all(self, paths: Iterable[bytes]) -> None:
+        """Classify several paths."""
+        for path in paths:
+            self.one(path)
+
+    def one(self, raw: bytes) -> None:
+        """Classify one path."""
+        path = self.path(raw)
+        if path is None:
+            return
+        try:
+            status = os.lstat(os.path.join(self._root, path))  # noqa: PTH118 (5,000 of them)
+        except FileNotFoundError:
+            return  # deleted, but the deletion is not committed
+        except (OSError, ValueError) as error:
+            self.skip(path, f"it cannot be looked at: {getattr(error, 'strerror', error)}")
+            return
+        self._judge(path, status)
+
+    def _judge(self, path: str, status: os.stat_result) -> None:
+        # What a directory occupies depends on the disk, and says nothing.
+        size = 0 if stat.S_ISDIR(status.st_mode) else status.st_size
+        reason = _kind_problem(status.st_mode) or self._problem(path, size)
+        if reason:
+            self.skip(path.rstrip("/"), reason, size)
+            return
+        fresh = abs(self._now - status.st_mtime_ns) < FRESH_NS
+        mtime = 0 if fresh else changed(status)
+        self.found.append(Found(path, status.st_size, mtime, signed(status.st_ino)))
+
+    def _problem(self, path: str, size: int) -> str:
+        if not self._inside(path.rpartition("/")[0]):
+            return "it is below a symbolic link"
+        return self.problem(path, size)
+
+    def _is_inside(self, directory: str) -> bool:
+        whole = os.path.join(self._root, directory) if directory else self._root  # noqa: PTH118
+        return os.path.realpath(whole) == whole
+
+
 def _kind_problem(mode: int) -> str:
     """Why a path is not a readable file, or ""."""
     if stat.S_ISREG(mode):
         return ""
     if stat.S_ISLNK(mode):
-        return "symbolic link"
+        return IS_LINK
     if stat.S_ISDIR(mode):
-        return "a submodule or a repository of its own"
+        return IS_REPOSITORY
     return "not a regular file"
 
 

@@ -12,11 +12,14 @@ from typing import Any
 from structlog.typing import FilteringBoundLogger
 
 from gateway.contract import ContentScrub
-from plugins.codegraph.indexer.indexer import Indexer, OverlayOwner
+from plugins.codegraph.indexer.indexer import BranchLayer, Indexer, OverlayOwner
 from plugins.codegraph.indexer.source import Source, Summary
+from plugins.codegraph.indexer.tree_edits import Tree
 from plugins.codegraph.model import EntityKind, FileReport
 from plugins.codegraph.repositories.build import Progress
 from plugins.codegraph.repositories.repository import Repository
+from plugins.codegraph.store.graph import RepositoryView
+from plugins.codegraph.store.layers import Stamp
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.store import GraphStore
 
@@ -88,6 +91,18 @@ class Indexes:
         source = Source(owner.org, owner.repo, Path(), self._scrub_of(view.name))
         work = OverlayOwner(person, branch, digest, expires)
         return await self._indexer.overlay(source, view, files, work)
+
+    async def branch(
+        self,
+        repository: Repository,
+        view: RepositoryView,
+        tree: Tree,
+        stamp: Stamp,
+        progress: Progress,
+    ) -> BranchLayer:
+        """Write another branch as a layer over what is served (``Indexer.branch``)."""
+        source = self._source(repository, tree.directory)
+        return await self._indexer.branch(source, view, tree, stamp, progress)
 
     async def purge(self, org: str, repo: str) -> int:
         """Delete a repository's derived data outside of the database; returns the number of

@@ -20,22 +20,22 @@ MAX_REACHED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class OverlayView:
-    """One person's uncommitted work over a repository.
+    """One person's uncommitted work over a repository, or another branch of it.
 
     Attributes:
         layer: the layer that holds it.
-        person: its owner.
-        branch: the branch it was made on.
-        updated: when it was last sent.
-        expires: when it expires.
+        person: its owner; None for a branch.
+        branch: the branch it was made on, or that it is.
+        updated: when it was last sent, or looked for.
+        expires: when it expires; None for a branch.
         stale: whether the repository was reindexed since, so that the two may not fit.
     """
 
     layer: int
-    person: str
+    person: str | None
     branch: str
     updated: datetime
-    expires: datetime
+    expires: datetime | None
     stale: bool = False
 
 
@@ -53,7 +53,7 @@ class RepositoryView:
         indexed: when.
         problem: what went wrong with indexing it, or "".
         embedded: whether all of that has vectors.
-        overlay: the caller's uncommitted work, or None.
+        overlay: the caller's uncommitted work, or the branch that they asked for, or None.
         scip: what the SCIP indexers did (``scip/merge.py``), or None.
     """
 

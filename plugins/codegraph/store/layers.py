@@ -97,11 +97,26 @@ class Layers:
         self._database, self._owner = database, owner
         self._log = ChangeLog(database, owner)
 
-    async def begin(self, stamp: Stamp) -> int:
-        """Create a base layer; returns its number."""
+    async def begin(self, stamp: Stamp, over: tuple[int, int] | None = None) -> int:
+        """Create a base layer, or one of a branch; returns its number.
+
+        Args:
+            stamp: what it reflects.
+            over: of a branch, the base layer that it lies over, and that one's generation. A branch
+                that somebody was writing before ends: who died in the middle begins anew.
+        """
         async with self._database.begin() as connection:
             await self._alone(connection)
-            return await self._begun(connection, kind="base", **_stamped(stamp))
+            if over is None:
+                return await self._begun(connection, kind="base", **_stamped(stamp))
+            await self._end(connection, "branch", "building")
+            return await self._begun(
+                connection,
+                kind="branch",
+                base=over[0],
+                base_generation=over[1],
+                **_stamped(stamp),
+            )
 
     async def building(self) -> int | None:
         """The most recent base layer that is still being built, or None."""
@@ -260,6 +275,19 @@ class Layers:
             others = layers.c.person == overlay.person, layers.c.branch == overlay.branch
             await self._end(connection, "overlay", "ready", *others, layers.c.id != layer)
             return layer
+
+    @asynccontextmanager
+    async def show(self, layer: int, branch: str) -> AsyncGenerator[AsyncConnection]:
+        """Serve a branch's layer instead of its former one, with what the block writes.
+
+        Raises:
+            LayerGone: it is not being built any more.
+        """
+        async with self._held(layer, "building") as connection:
+            await self._end(connection, "branch", "ready", layers.c.branch == branch)
+            ready = update(layers).where(layers.c.id == layer)
+            await connection.execute(ready.values(state="ready"))
+            yield connection
 
     async def drop(self, layer: int) -> None:
         """Stop serving a layer; a sweep deletes its rows later."""

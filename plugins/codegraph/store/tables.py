@@ -4,7 +4,7 @@
 are defined in ``store/fulltext.py`` instead.
 
 Every row has its owner: an organisation and a repository. Rows of the graph also belong to a
-layer: one full index of a repository, or one person's uncommitted work over it.
+layer: one full index of a repository, or one person's uncommitted work or another branch over it.
 """
 
 from __future__ import annotations
@@ -83,8 +83,9 @@ layers = Table(
     Index("ix_codegraph_layers_state", "state"),
     sqlite_autoincrement=True,
 )
-"""``kind`` is base or overlay, ``state`` building, ready or dead. ``generation`` counts in-place
-changes. An overlay refers to the base layer and generation that it was linked over."""
+"""``kind`` is base, overlay or branch, ``state`` building, ready or dead. ``generation`` counts
+in-place changes. An overlay and a branch refer to the base layer and generation that they were
+linked over."""
 
 files = Table(
     "codegraph_files",

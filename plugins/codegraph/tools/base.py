@@ -32,6 +32,13 @@ Repo = Annotated[
     str | None,
     Field(description="The repository's name. Leave it out where you may see only one."),
 ]
+Branch = Annotated[
+    str | None,
+    Field(
+        description="Another branch than the indexed one, as `git branch` prints it; it is read "
+        "when first asked for, and answered without uncommitted work."
+    ),
+]
 Name = Annotated[
     str,
     Field(

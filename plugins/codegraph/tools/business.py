@@ -17,7 +17,7 @@ from plugins.codegraph.model import EdgeKind, Entity, shown_key
 from plugins.codegraph.owners.owners import Owners
 from plugins.codegraph.search.search import Search
 from plugins.codegraph.tools.access import Access, Opened
-from plugins.codegraph.tools.base import READS, RESULTS, File, Kind, Name, Repo, Wire
+from plugins.codegraph.tools.base import READS, RESULTS, Branch, File, Kind, Name, Repo, Wire
 from plugins.codegraph.tools.entity_lookup import CALLABLE, TYPES, find
 from plugins.codegraph.tools.entity_past import Past, past_of
 from plugins.codegraph.tools.judgements import UNSAID, Judged, Judgements, judged
@@ -87,14 +87,20 @@ def _context(
     access: Access, judgements: Judgements, history: ChangeHistory, owners: Owners | None
 ) -> Tool:
     async def get_business_context(
-        name: Name, file: File = None, kind: Kind = None, repo: Repo = None, *, caller: Caller
+        name: Name,
+        file: File = None,
+        kind: Kind = None,
+        repo: Repo = None,
+        branch: Branch = None,
+        *,
+        caller: Caller,
     ) -> Wire:
         """Why a function, method or class exists: its purpose in its author's words, whether it is
         a feature (VERTICAL), shared infrastructure (HORIZONTAL) or a helper (UTILITY), the feature
         area and user flows or the technology and its consumers, the tests that use it, the
         evidence, what the last pushes changed of it, and who works on it. Use it before you change
         code that you do not know, so that what you write fits."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         graph, kinds = opened.graph, () if kind is None else (kind,)
         found = await find(graph, name, file, kinds, prefer=kind is None)
         said = (await judgements.of(opened, found.all)).get(found.entity.key)

@@ -13,7 +13,7 @@ from plugins.codegraph.model import EdgeKind, Entity, shown_key
 from plugins.codegraph.store.graph import MAX_REACHED, Reached
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Access
-from plugins.codegraph.tools.base import READS, Depth, Name, Repo, Wire
+from plugins.codegraph.tools.base import READS, Branch, Depth, Name, Repo, Wire
 from plugins.codegraph.tools.entity_lookup import Found, find
 from plugins.codegraph.tools.impact import DEPENDS, changed
 from plugins.codegraph.tools.notes import Note, noted
@@ -59,7 +59,7 @@ class CallGraph(ToolResult):
 def tools(access: Access) -> list[Tool]:
     """The tools of this group."""
 
-    async def get_call_graph(
+    async def get_call_graph(  # noqa: PLR0913 - a client names each
         name: Name,
         direction: Annotated[
             Literal["callers", "callees", "both"],
@@ -75,13 +75,14 @@ def tools(access: Access) -> list[Tool]:
         ] = False,
         limit: Annotated[int, Field(ge=1, le=MAX_REACHED, description="The most nodes.")] = SHOWN,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Wire:
         """The calls around a function, method or class as a graph: the nodes within some steps and
         all edges between them. Use it to see how things hang together, or to draw them; for the
         list of callers with its completeness, use get_callers."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         found = await find(opened.graph, name, prefer=True)
         along = DEPENDS if references else (EdgeKind.CALLS,)
         around = _Around(opened.graph, found, along)

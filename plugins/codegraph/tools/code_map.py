@@ -9,7 +9,7 @@ from pydantic import Field
 from gateway.contract import Caller, Tier, Tool, ToolResult
 from plugins.codegraph.model import Entity, EntityKind
 from plugins.codegraph.tools.access import Access
-from plugins.codegraph.tools.base import MAX_WHOLE_BYTES, READS, MaxBytes, Repo, Wire
+from plugins.codegraph.tools.base import MAX_WHOLE_BYTES, READS, Branch, MaxBytes, Repo, Wire
 from plugins.codegraph.tools.notes import Note, noted
 from plugins.codegraph.tools.paths import is_test_file, plain
 from plugins.codegraph.tools.result_models import MAX_SIGNATURE_LENGTH, cut, purpose
@@ -54,13 +54,14 @@ def tools(access: Access) -> list[Tool]:
         ] = "",
         max_bytes: MaxBytes = 8_000,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Wire:
         """An outline of a repository, or of a folder, by importance: the files and the functions,
         classes and variables that most of the other code uses, with signatures, in as many bytes
         as you allow. Use it first in code that you do not know. Tests are left out."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         ranked = await opened.graph.most_used(MAX_ENTITIES)
         below = plain(path).rstrip("/") if path else ""
         files = _by_file([each for each in ranked if _is_below(each[0], below)])

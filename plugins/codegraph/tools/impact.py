@@ -20,6 +20,7 @@ from plugins.codegraph.tools.access import Access, Opened
 from plugins.codegraph.tools.base import (
     READS,
     RESULTS,
+    Branch,
     Depth,
     File,
     Kind,
@@ -122,6 +123,7 @@ def tools(access: Access, judgements: Judgements, owners: Owners | None = None) 
             ),
         ] = False,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Listing[ImpactFile]:
@@ -129,7 +131,7 @@ def tools(access: Access, judgements: Judgements, owners: Owners | None = None) 
         that calls, names, constructs, extends or imports it, directly and through others, by file,
         with the tests to run in meta.tests. Use it before a refactoring. Read meta.completeness:
         dynamic calls may be missing."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         graph, kinds = opened.graph, () if kind is None else (kind,)
         found = await find(graph, name, file, kinds, prefer=kind is None)
         # A call of a method that it overrides may reach it, and its overrides must stay compatible.

@@ -27,6 +27,10 @@ BEHIND = (
     "what features add up to, follow."
 )
 """Said until the rules have gone over the whole graph once more."""
+_ON_BRANCH = (
+    "What did not change, and what became of it, is told as of the indexed branch; files that "
+    "differ are judged now, each alone."
+)
 _FACTS = (
     "Derived by rules from the graph and the source, without a language model, unless it is marked "
     "as said by one; a confidence of 0.8 or more is right in nine of ten cases, as measured on "
@@ -74,16 +78,17 @@ class Judgements:
                 f"{opened.graph.repo.name} is indexed, and why its code exists is worked out now. "
                 "Ask again in a minute; if it stays so, an admin runs `porch codegraph justify`.",
             )
-        said = [_FACTS, *more, *([BEHIND] if state.behind else [])]
+        told = _ON_BRANCH if opened.branch is not None else ""
+        said = [_FACTS, told, *more, *([BEHIND] if state.behind else [])]
         return noted(opened, note=" ".join(each for each in said if each))
 
     async def of(self, opened: Opened, entities: Collection[Entity]) -> dict[int, Statement]:
-        """What is said of some entities, by key; files with uncommitted work are judged now."""
+        """What is said of some entities, by key; files that are not as indexed are judged now."""
         view = opened.graph.repo
         found = await self.store.of(view, [each.key for each in entities])
-        if view.overlay is None or opened.workspace is None:
+        changed = {each.path for each in entities}.intersection(opened.differing)
+        if not changed:
             return found
-        changed = {each.path for each in entities} & set(opened.workspace.files)
         wanted = {each.key: each for each in entities if each.path in changed}
         outline = await self.store.outline(view) or Outline()
         for path in sorted(changed):

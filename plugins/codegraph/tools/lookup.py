@@ -16,6 +16,7 @@ from plugins.codegraph.tools.base import (
     CALLERS,
     MAX_WHOLE_BYTES,
     READS,
+    Branch,
     File,
     Kind,
     MaxBytes,
@@ -105,20 +106,21 @@ def tools(access: Access) -> list[Tool]:
 
 
 def _function(access: Access) -> Tool:
-    async def get_function(
+    async def get_function(  # noqa: PLR0913 - a client names each
         name: Name,
         file: File = None,
         kind: Kind = None,
         offset: Offset = 0,
         max_bytes: MaxBytes = MAX_WHOLE_BYTES,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Wire:
         """Read one function or method whose name you know: its whole source, documentation, and
         the first of its callers and callees. Use it instead of reading the file. For all callers
         use get_callers; where you do not know the name, use search_code or semantic_search."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         kinds = _of(kind, CALLABLE, "get_class or get_file")
         found = await find(opened.graph, name, file, kinds, prefer=kind is None)
         detail = EntityDetail(opened.graph)
@@ -141,19 +143,20 @@ def _function(access: Access) -> Tool:
 
 
 def _class(access: Access) -> Tool:
-    async def get_class(
+    async def get_class(  # noqa: PLR0913 - a client names each
         name: Name,
         file: File = None,
         kind: Kind = None,
         offset: Offset = 0,
         max_bytes: MaxBytes = MAX_WHOLE_BYTES,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Wire:
         """Read one class or interface whose name you know: its whole source, members with their
         signatures, what it extends and implements, and what extends or implements it."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         graph, kinds = opened.graph, _of(kind, TYPES, "get_function or get_file")
         found = await find(graph, name, file, kinds, prefer=kind is None)
         above = await graph.walk(found.keys, INHERITS, False, depth=_MAX_CHAIN, limit=CALLERS)
@@ -184,12 +187,13 @@ def _file(access: Access) -> Tool:
         offset: Offset = 0,
         max_bytes: MaxBytes = MAX_WHOLE_BYTES,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Wire:
         """Read one file: its source, and what it defines with signatures. Prefer get_function or
         get_class where you need one definition; use it for what stands outside of any."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         path = await file_path(opened.graph, file)
         report = await opened.graph.file(path)
         if report is None:

@@ -79,12 +79,25 @@ class WorkspaceNote(_Part):
     )
 
 
+class BranchNote(_Part):
+    """The branch that was asked for, which is laid over the indexed one."""
+
+    files: int = Field(description="How many files differ from the indexed branch.")
+    indexed_commit: str | None = Field(None, description="What it is laid over.")
+    checked_at: datetime = Field(description="When it was looked where the branch is.")
+
+
 class Note(_Part):
     """What an answer was answered from."""
 
     repo: str
-    commit: str | None = Field(None, description="The commit that is indexed.")
+    commit: str | None = Field(None, description="The commit that this answer is of.")
     branch: str | None = None
+    other_branch: BranchNote | None = Field(
+        None,
+        description="Where the branch is not the indexed one. Owners, and uses in other "
+        "repositories, are those of indexed branches all the same.",
+    )
     indexed_at: datetime | None = None
     index: str | None = Field(None, description="What is wrong with the index, or going on.")
     workspace: WorkspaceNote | None = Field(
@@ -122,6 +135,7 @@ def noted(
         indexed_at=repo.indexed,
         index=wrong or None,
         workspace=_workspace(opened),
+        other_branch=_branch(opened),
         completeness=completeness,
         elsewhere=list(elsewhere) or None,
         note=note,
@@ -138,6 +152,17 @@ def _workspace(opened: Opened) -> WorkspaceNote | None:
         synced_at=known.synced,
         expires_at=known.expires,
         stale=overlay.stale or None,
+    )
+
+
+def _branch(opened: Opened) -> BranchNote | None:
+    known = opened.branch
+    if known is None:
+        return None
+    return BranchNote(
+        files=len(known.files),
+        indexed_commit=known.base_commit[:12] or None,
+        checked_at=known.checked,
     )
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
 
-from gateway.contract import Host, People, Tool
+from gateway.contract import Host, Job, People, Tool
+from plugins.codegraph.branches.branch_graphs import BranchGraphs
+from plugins.codegraph.branches.builder import BranchBuilder
 from plugins.codegraph.changes.history import ChangeHistory
 from plugins.codegraph.health.reports import HealthReports
 from plugins.codegraph.justification.corrections import Corrections
 from plugins.codegraph.justification.opinions.opinion_store import Opinions
 from plugins.codegraph.justification.statement_store import StatementStore
-from plugins.codegraph.owners.owners import Owners, Root
+from plugins.codegraph.owners.owners import Owners
+from plugins.codegraph.repositories.build import IndexBuilder
 from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.search.embedder import EntityEmbedder
+from plugins.codegraph.search.overlay_vectors import embed_in_time
 from plugins.codegraph.search.search import Search
 from plugins.codegraph.search.vectors import CodeVectors
 from plugins.codegraph.store.owner import Owner
@@ -45,9 +50,6 @@ from plugins.codegraph.tools.access import Access
 from plugins.codegraph.tools.judgements import Judgements
 from plugins.codegraph.workspaces.sync import Overlaid, WorkspaceSync
 from plugins.codegraph.workspaces.workspaces import Workspaces
-
-EMBEDDING_TIMEOUT_S = 8.0
-"""Seconds that a sync waits for vectors; entities without one are found by words alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class ToolParts:
         overlays: Indexes,
         workspace_hours: int,
         clock: Callable[[], datetime],
-        root: Root | None = None,
+        builder: IndexBuilder | None = None,
     ) -> ToolParts:
         """Build the parts on a portal's services.
 
@@ -100,20 +102,26 @@ class ToolParts:
             overlays: links a person's files into an overlay.
             workspace_hours: how many hours a workspace is kept after it was last sent, 1 to 24.
             clock: the time, in UTC.
-            root: finds the working copies, to tell who works on code; None where there are none.
+            builder: knows where a repository's files are, to read its branches, and to tell who
+                works on code; None where there are none.
         """
         vectors = None if host.embedder is None else CodeVectors(host, host.embedder)
         embedder = EntityEmbedder(host.database, store, vectors)
         writer = _Writer(host, store, overlays, embedder)
         workspaces = Workspaces(host.database, clock, writer.end)
         lifetime = timedelta(hours=workspace_hours)
+        branches = owners = None
+        if builder is not None:
+            making = BranchBuilder.of(host, store, builder, embedder, clock)
+            branches = BranchGraphs.of(host, registry, making)
+            owners = Owners(partial(_root, registry, builder))
         return cls(
-            access=Access(registry, store, workspaces, host.exchange),
+            access=Access(registry, store, workspaces, host.exchange, branches),
             search=Search(vectors),
             embedder=embedder,
             workspaces=workspaces,
             people=host.people,
-            owners=None if root is None else Owners(root),
+            owners=owners,
             health=HealthReports(host.database, store, clock),
             judgements=Judgements(
                 StatementStore(host.database),
@@ -127,6 +135,10 @@ class ToolParts:
                 store, workspaces, host.cache, writer.write, lifetime, clock
             ),
         )
+
+    def jobs(self) -> list[Job]:
+        """The jobs that tools begin."""
+        return [] if self.access.branches is None else self.access.branches.declared()
 
     def tools(self) -> list[Tool]:
         """The tools, in the order in which an agent should consider them."""
@@ -150,6 +162,12 @@ class ToolParts:
             *sync.tools(self.access, self.workspace_sync),
             *workspace.tools(self.access, self.people),
         ]
+
+
+async def _root(registry: Repositories, builder: IndexBuilder, repo: str) -> Path | None:
+    """The directory with a repository's files; None where it was removed."""
+    found = await registry.by_id(repo)
+    return None if found is None else builder.root(found)
 
 
 class _Writer:
@@ -176,12 +194,7 @@ class _Writer:
         seen = await self._store.view(view.org, view.id, overlay=whose)
         if seen is None or seen.overlay is None:
             raise RuntimeError(f"The overlay of {view.name} was written, and is not there.")
-        try:
-            async with asyncio.timeout(EMBEDDING_TIMEOUT_S):
-                await self._embedding.embed_overlay(seen, list(overlaid.files))
-        except Exception as error:  # a failing or busy model must not fail the sync
-            reason = str(error) or type(error).__name__
-            self._host.log.warning("codegraph_overlay_not_embedded", reason=reason)
+        await embed_in_time(self._embedding, seen, list(overlaid.files), self._host.log)
         return seen.overlay.layer
 
     async def end(self, org: str, repo: str, layer: int) -> None:

@@ -12,7 +12,7 @@ from plugins.codegraph.model import EdgeKind
 from plugins.codegraph.store.graph import Reached
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Access
-from plugins.codegraph.tools.base import READS, MinConfidence, Name, Repo, Wire
+from plugins.codegraph.tools.base import READS, Branch, MinConfidence, Name, Repo, Wire
 from plugins.codegraph.tools.entity_lookup import find
 from plugins.codegraph.tools.notes import Note, noted
 from plugins.codegraph.tools.result_models import Ref
@@ -50,6 +50,7 @@ def tools(access: Access) -> list[Tool]:
         ] = False,
         min_confidence: MinConfidence = 0.0,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Wire:
@@ -57,7 +58,7 @@ def tools(access: Access) -> list[Tool]:
         at most ten steps, each with its place. With references also values that are passed, types
         and constructions count as steps. Use it to see whether and how an entry point reaches
         something."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         graph = opened.graph
         first = await find(graph, source, prefer=True)
         last = await find(graph, target, prefer=True)

@@ -13,7 +13,16 @@ from plugins.codegraph.model import EdgeKind, Entity, EntityKind, Sort, Strategy
 from plugins.codegraph.store.graph import Reached
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Access
-from plugins.codegraph.tools.base import READS, RESULTS, File, Kind, MinConfidence, Name, Repo
+from plugins.codegraph.tools.base import (
+    READS,
+    RESULTS,
+    Branch,
+    File,
+    Kind,
+    MinConfidence,
+    Name,
+    Repo,
+)
 from plugins.codegraph.tools.entity_lookup import Found, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
 from plugins.codegraph.tools.other_repositories import imports_elsewhere
@@ -47,7 +56,7 @@ PAGE = Page(size=RESULTS, summarize=lambda item: item, item=Used, note=Note)
 def tools(access: Access) -> list[Tool]:
     """The tools of this group."""
 
-    async def find_references(
+    async def find_references(  # noqa: PLR0913 - a client names each
         name: Name,
         file: File = None,
         kind: Kind = None,
@@ -56,6 +65,7 @@ def tools(access: Access) -> list[Tool]:
         ] = None,
         min_confidence: MinConfidence = 0.0,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Listing[Used]:
@@ -63,7 +73,7 @@ def tools(access: Access) -> list[Tool]:
         imports, extends, constructs, passes, stores, reads or writes it, or names it as a type, a
         decorator or in a macro. Use it before you rename or delete something. Read
         meta.completeness: it names the places that have the name and could not be read."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         graph, kinds = opened.graph, () if kind is None else (kind,)
         found = await find(graph, name, file, kinds, prefer=kind is None)
         wanted = set(by or By)

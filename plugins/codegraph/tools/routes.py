@@ -12,7 +12,7 @@ from plugins.codegraph.languages.url_templates import url_template
 from plugins.codegraph.model import Endpoint
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Access, Opened
-from plugins.codegraph.tools.base import READS, RESULTS, Repo
+from plugins.codegraph.tools.base import READS, RESULTS, Branch, Repo
 from plugins.codegraph.tools.http_routes import RouteTable
 from plugins.codegraph.tools.notes import Note, noted
 from plugins.codegraph.tools.result_models import Ref
@@ -67,13 +67,14 @@ def tools(access: Access) -> list[Tool]:
             Field(description="Only routes whose path has this in it: /users, /users/{id}."),
         ] = None,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Listing[Served]:
         """The HTTP routes that a repository serves: method, path, the function behind each, and
         the places that request it, in every repository that you may see. Use it before you change
         what an endpoint takes or answers, and to find what serves a URL."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         ends = await opened.graph.endpoints()
         wanted = "" if path is None else url_template(path).path.rstrip("/")
         served = [each for each in ends if each.serves and wanted in each.template]

@@ -12,7 +12,7 @@ from gateway.contract import Caller, Tier, Tool, ToolResult
 from plugins.codegraph.store.graph import Reached
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Access
-from plugins.codegraph.tools.base import READS, File, Kind, Name, Repo, Wire
+from plugins.codegraph.tools.base import READS, Branch, File, Kind, Name, Repo, Wire
 from plugins.codegraph.tools.doubts import Case, doubts_of
 from plugins.codegraph.tools.entity_lookup import Found, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
@@ -46,13 +46,19 @@ def tools(access: Access) -> list[Tool]:
     """The tools of this group."""
 
     async def safe_to_delete(
-        name: Name, file: File = None, kind: Kind = None, repo: Repo = None, *, caller: Caller
+        name: Name,
+        file: File = None,
+        kind: Kind = None,
+        repo: Repo = None,
+        branch: Branch = None,
+        *,
+        caller: Caller,
     ) -> Wire:
         """Whether a function, class, method or variable can be deleted, with the proof: every use
         of it and of what is in it, how the places that have its name are understood, and what
         outside of the repository may reach it (tests, entry points, decorators, bases that are not
         here). Use it before you remove code that seems dead."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         kinds = () if kind is None else (kind,)
         found = await find(opened.graph, name, file, kinds, prefer=kind is None)
         case = await _case(opened.graph, found)

@@ -14,7 +14,17 @@ from plugins.codegraph.search.rank import Ranked
 from plugins.codegraph.search.search import Search
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Access, Opened
-from plugins.codegraph.tools.base import MAX_FOUND, READS, RESULTS, File, Kind, Name, OfKind, Repo
+from plugins.codegraph.tools.base import (
+    MAX_FOUND,
+    READS,
+    RESULTS,
+    Branch,
+    File,
+    Kind,
+    Name,
+    OfKind,
+    Repo,
+)
 from plugins.codegraph.tools.entity_detail import EntityDetail
 from plugins.codegraph.tools.entity_lookup import CALLABLE, TYPES, find
 from plugins.codegraph.tools.notes import Note, noted
@@ -61,13 +71,14 @@ def _semantic(access: Access, search: Search) -> Tool:
         ],
         kind: OfKind = None,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Listing[Ranked]:
         """Find the code for a purpose when you do not know what it is called. It compares meaning
         and words, best first. Use it before you open files at random; where you know a name or a
         word of the code, search_code is exact."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         kinds = () if kind is None else (kind,)
         found = await search.meaning(opened.graph, query, SEMANTIC, kinds)
         return _listed(opened, found.ranked, found.mode, found.note)
@@ -88,13 +99,14 @@ def _code(access: Access, search: Search) -> Tool:
         ],
         kind: OfKind = None,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Listing[Ranked]:
         """Find functions, classes, files and variables by words of their names, signatures and
         documentation; names are split, so `user` finds `getUserById`. Use it where you know a word
         that is in the code; for a purpose in your own words use semantic_search."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         kinds = () if kind is None else (kind,)
         found = await search.words(opened.graph, query, MAX_FOUND, kinds)
         return _listed(opened, found, "keyword", "")
@@ -110,12 +122,13 @@ def _similar(access: Access, search: Search) -> Tool:
         file: File = None,
         kind: Kind = None,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Listing[Ranked]:
         """Find code like a function or class that you name: duplicates, variants, and examples of
         how this codebase does such a thing. Use it before you write something new."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         kinds = (*CALLABLE, *TYPES) if kind is None else (kind,)
         found = await find(opened.graph, name, file, kinds, prefer=kind is None)
         source = await EntityDetail(opened.graph).source(found.entity)

@@ -12,7 +12,7 @@ from plugins.codegraph.scip.notes import notes
 from plugins.codegraph.search.embedder import EMBEDDED
 from plugins.codegraph.search.search import Search
 from plugins.codegraph.tools.access import Access
-from plugins.codegraph.tools.base import READS, Repo, Wire
+from plugins.codegraph.tools.base import READS, Branch, Repo, Wire
 from plugins.codegraph.tools.notes import Note, noted
 
 OTHER = "other"
@@ -79,11 +79,13 @@ class StatsAnswer(ToolResult):
 def tools(access: Access, search: Search) -> list[Tool]:
     """The tools of this group."""
 
-    async def get_project_stats(repo: Repo = None, offset: From = 0, *, caller: Caller) -> Wire:
+    async def get_project_stats(
+        repo: Repo = None, branch: Branch = None, offset: From = 0, *, caller: Caller
+    ) -> Wire:
         """An overview of a repository: its languages, how many files, functions and edges the
         graph has, how sure they are, which files are missing from it and why, and when it was
         indexed. Use it first in a repository that you do not know, or where answers seem thin."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         stats = await opened.graph.stats()
         problems = await opened.graph.reports()
         languages = sorted(stats.languages.items(), key=lambda each: (-each[1].lines, each[0]))

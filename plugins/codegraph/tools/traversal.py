@@ -18,6 +18,7 @@ from plugins.codegraph.tools.base import (
     CALLERS,
     IMPORTS,
     READS,
+    Branch,
     Depth,
     File,
     Kind,
@@ -71,13 +72,14 @@ def tools(access: Access) -> list[Tool]:
 
 
 def _callers(access: Access) -> Tool:
-    async def get_callers(
+    async def get_callers(  # noqa: PLR0913 - a client names each
         name: Name,
         file: File = None,
         kind: Kind = None,
         depth: Depth = 1,
         min_confidence: MinConfidence = 0.0,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Listing[Edge]:
@@ -87,7 +89,7 @@ def _callers(access: Access) -> Tool:
         overrides, and requests to a route that it serves, are marked with through. For every other
         use, use find_references; for all that a change may break, by file and by test,
         analyze_impact."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         kinds = () if kind is None else (kind,)
         found = await find(opened.graph, name, file, kinds, prefer=kind is None)
         keys = await called(opened.graph, found)
@@ -106,13 +108,14 @@ def _callers(access: Access) -> Tool:
 
 
 def _callees(access: Access) -> Tool:
-    async def get_callees(
+    async def get_callees(  # noqa: PLR0913 - a client names each
         name: Name,
         file: File = None,
         kind: Kind = None,
         depth: Depth = 1,
         min_confidence: MinConfidence = 0.0,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Listing[Edge]:
@@ -121,7 +124,7 @@ def _callees(access: Access) -> Tool:
         run are there too, marked with through; so is what serves a route that it requests. Calls
         of libraries are not among them. Use it to understand what something does without reading
         every file."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         kinds = () if kind is None else (kind,)
         found = await find(opened.graph, name, file, kinds, prefer=kind is None)
         keys = [*found.keys, *await members_of(opened.graph, found)]
@@ -148,12 +151,13 @@ def _imports(access: Access) -> Tool:
         depth: Depth = 1,
         min_confidence: MinConfidence = 0.0,
         repo: Repo = None,
+        branch: Branch = None,
         *,
         caller: Caller,
     ) -> Listing[Imported]:
         """The files of the repository that a file imports, or that import it, step by step to a
         depth of 5. Use it to see what a module depends on. Libraries are not among them."""
-        opened = await access(caller, repo)
+        opened = await access(caller, repo, branch)
         path = await file_path(opened.graph, file)
         whole = await opened.graph.in_file(path)
         incoming = direction == "imported_by"

@@ -194,6 +194,7 @@ async def test_an_index_of_an_older_version_is_made_anew_without_them(tmp_path: 
 _LATER = (
     *("mentions", "endpoints", "health", "justifications", "justified", "features", "signals"),
     *("corrections", "changes", "updates", "opinions", "opinion_runs"),
+    "branches",
 )
 """Tables that later migrations make."""
 _TEXTS = "SELECT data FROM codegraph_texts"

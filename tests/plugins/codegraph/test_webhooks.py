@@ -15,6 +15,7 @@ import pytest
 
 from gateway.testing import TestPortal, open_test_portal
 from plugins.codegraph import plugin
+from tests.plugins.codegraph.branches.garden import pushed
 from tests.plugins.codegraph.checkouts import committed, run_git
 from tests.servers.git_host import GitHost
 
@@ -326,3 +327,27 @@ async def test_without_a_secret_there_is_no_webhook(host: GitHost, tree: Path) -
     section = {"hosts": {host.netloc: {"ca_file": str(host.ca_file)}}}
     async with open_test_portal(plugin, config={"plugins": {"codegraph": section}}) as portal:
         assert (await Pushes(portal, tree).deliver("a" * 40)).status_code == 404
+
+
+async def test_a_push_to_another_branch_is_followed_once_somebody_has_asked_for_it(
+    pushes: Pushes,
+) -> None:
+    async def says(name: str) -> bool:
+        asked = {"name": name, "branch": "spring"}
+        return not (await pushes.portal.call("get_function", asked)).is_error
+
+    ref, tree = "refs/heads/spring", pushes.tree
+    commit = pushed(tree, "spring", {"hoe.py": "def hoe(): pass\n"})
+    assert (await pushes.deliver(commit, ref=ref)).json()["repositories"] == []
+    assert await says("hoe")
+    commit = pushed(tree, "spring", {"fork.py": "def fork(): pass\n"}, force=True)
+    assert not await says("fork")  # nobody has told of it, and it was looked just now
+    assert (await pushes.deliver(commit, ref=ref)).json()["repositories"] == ["garden"]
+    assert await says("fork")
+    assert not await says("hoe")
+    run_git(tree, "push", "-q", "origin", "--delete", "spring")
+    assert (await pushes.deliver("0" * 40, ref=ref)).json()["repositories"] == ["garden"]
+    told = await pushes.portal.call("get_project_stats", {"branch": "spring"})
+    assert "garden has no branch 'spring'" in told.text
+    assert (await pushes.deliver("0" * 40, ref=ref)).json()["repositories"] == []
+    assert await pushes.knows("pour")
