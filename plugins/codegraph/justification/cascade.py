@@ -7,8 +7,6 @@ something else since (kap10, phase 5, "Cascade re-justification").
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,15 +16,13 @@ from sqlalchemy import select, update
 from gateway.contract import Database
 from gateway.toolkit.sql import among, batches
 from plugins.codegraph.changes.told import Told, unpacked
+from plugins.codegraph.justification.meaning import MEANING_DISTANCE, word_distance
 from plugins.codegraph.justification.statements import Statement, decoded
 from plugins.codegraph.model import shown_key
 from plugins.codegraph.store.change_tables import changes, updates
 from plugins.codegraph.store.graph import RepositoryView
-from plugins.codegraph.store.name_split import split
 from plugins.codegraph.store.tables import justifications
 
-MEANING_DISTANCE = 0.3
-"""The cosine distance of the words of two purposes beyond which the meaning changed (kap10)."""
 MAX_UPDATES = 20
 """The most indexes that are followed up at once; those before them changed the same code."""
 _ROWS = 2_000
@@ -123,21 +119,7 @@ def meaning_changed(before: Statement, after: Statement) -> bool:
     place = (before.type, before.feature, before.technology, before.entry)
     if place != (after.type, after.feature, after.technology, after.entry):
         return True
-    return _distance(before.purpose, after.purpose) > MEANING_DISTANCE
-
-
-def _distance(one: str, other: str) -> float:
-    """The cosine distance of two texts by their words: 0 for the same, 1 for nothing in common."""
-    if one == other:
-        return 0.0
-    first, second = Counter(split(one)), Counter(split(other))
-    if not first or not second:
-        return 1.0
-    shared = sum(count * second[word] for word, count in first.items())
-    lengths = math.prod(
-        math.sqrt(sum(count**2 for count in each.values())) for each in (first, second)
-    )
-    return 1 - shared / lengths
+    return word_distance(before.purpose, after.purpose) > MEANING_DISTANCE
 
 
 def _concerned(told: Told) -> Sequence[int]:

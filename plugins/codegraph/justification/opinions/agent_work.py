@@ -13,6 +13,7 @@ from plugins.codegraph.justification.opinions.claims import TASK, Claims
 from plugins.codegraph.justification.opinions.contradictions import contradictions
 from plugins.codegraph.justification.opinions.opinion import AGENT
 from plugins.codegraph.justification.opinions.opinion_store import Opinions
+from plugins.codegraph.justification.opinions.ripples import Ripples
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.repositories.repository import Repository
 
@@ -30,6 +31,7 @@ class AgentWork:
         database: the plugin's database.
         repositories: the registry.
         opinions: keeps answers.
+        ripples: has callers asked again.
         justifier: puts together what is said.
     """
 
@@ -37,6 +39,7 @@ class AgentWork:
     database: Database
     repositories: Repositories
     opinions: Opinions
+    ripples: Ripples
     justifier: Justifier
 
     def declared(self) -> Work:
@@ -96,6 +99,8 @@ class AgentWork:
         source = answer.source
         who, person = (AGENT, source.model[:100]), source.person or None
         found = believed(answer.value, answer.context, who, person, source.at)
+        if repository.layer is not None:
+            await self.ripples.before(repository.org, repository.id, repository.layer, found)
         async with self.database.begin() as connection:
             if await answer.once(connection):
                 await self.opinions.put_in(connection, repository.org, repo, found)

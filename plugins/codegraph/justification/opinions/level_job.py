@@ -19,6 +19,7 @@ from plugins.codegraph.justification.opinions.levels import Group
 from plugins.codegraph.justification.opinions.opinion import AGENT
 from plugins.codegraph.justification.opinions.opinion_store import Opinions
 from plugins.codegraph.justification.opinions.plan import Plan, Planner
+from plugins.codegraph.justification.opinions.ripples import Ripples
 from plugins.codegraph.justification.opinions.runs import Run, Runs
 from plugins.codegraph.model import shown_key
 from plugins.codegraph.repositories.registry import Repositories
@@ -42,6 +43,7 @@ class LevelJob:
         planner: makes plans.
         justifier: puts together what is said.
         opinions: keeps answers.
+        ripples: has callers asked again.
         asker: asks models; None where they are not to be asked.
         agents: asks members' agents; None where they are not to be asked.
     """
@@ -51,6 +53,7 @@ class LevelJob:
     planner: Planner
     justifier: Justifier
     opinions: Opinions
+    ripples: Ripples
     asker: Asker | None
     agents: AgentWork | None
 
@@ -124,6 +127,7 @@ class LevelJob:
                 try:
                     context = await plan.contexts.of(group)
                     found = await asker.ask(context, role, view.name)
+                    await self.ripples.before(view.org, view.id, view.layer, found)
                     await self.opinions.put(view.org, view.id, found)
                 except Exception as failed:
                     failures.append(failed)

@@ -36,6 +36,13 @@ class Opinions:
         """The opinions on entities of a file."""
         return await self._found(view, opinions.c.path == path)
 
+    async def on(self, org: str, repo: str, keys: Collection[int]) -> dict[int, Opinion]:
+        """The opinions on some entities, by key, whatever their code was then."""
+        async with self._database.read() as connection:
+            these = among(connection, opinions.c.key, keys)
+            rows = await connection.execute(select(opinions).where(*_mine(org, repo), these))
+            return {row.key: _opinion(row) for row in rows}
+
     async def _found(self, view: RepositoryView, *only: ColumnElement[bool]) -> list[Opinion]:
         query = select(opinions).where(*_mine(view.org, view.id), *only)
         async with self._database.read() as connection:
@@ -64,12 +71,15 @@ class Opinions:
             keys = ["org", "repo", "key"]
             await connection.execute(new.on_conflict_do_update(index_elements=keys, set_=row))
 
-    async def drop(self, org: str, repo: str, keys: Collection[int]) -> None:
-        """Delete the opinions on entities that are gone."""
+    async def drop(self, org: str, repo: str, keys: Collection[int]) -> int:
+        """Delete the opinions on some entities; returns their number."""
+        count = 0
         for some in batches(sorted(keys), _ROWS):
             async with self._database.begin() as connection:
                 these = among(connection, opinions.c.key, some)
-                await connection.execute(delete(opinions).where(*_mine(org, repo), these))
+                gone = await connection.execute(delete(opinions).where(*_mine(org, repo), these))
+                count += gone.rowcount
+        return count
 
 
 def _mine(org: str, repo: str) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from plugins.codegraph.justification.opinions.asking import Asker
 from plugins.codegraph.justification.opinions.level_job import LevelJob
 from plugins.codegraph.justification.opinions.opinion_store import Opinions
 from plugins.codegraph.justification.opinions.plan import Planner
+from plugins.codegraph.justification.opinions.ripples import Ripples
 from plugins.codegraph.justification.opinions.run_loop import JOB, RunLoop
 from plugins.codegraph.justification.opinions.runs import Runs
 from plugins.codegraph.repositories.registry import Repositories
@@ -59,10 +60,11 @@ class OpinionParts:
         store, justifier = graphs
         opinions, runs = Opinions(host.database), Runs(host.database, now)
         planner = Planner(store, justifier, opinions)
-        agents = AgentWork(host.work, host.database, repositories, opinions, justifier)
+        ripples = Ripples(host.database, opinions, host.embedder)
+        agents = AgentWork(host.work, host.database, repositories, opinions, ripples, justifier)
         asked = agents if rules.agents else None
         asker = Asker(host.models, now) if rules.model else None
-        level = LevelJob(repositories, runs, planner, justifier, opinions, asker, asked)
+        level = LevelJob(repositories, runs, planner, justifier, opinions, ripples, asker, asked)
         return cls(runs, planner, asked, RunLoop(runs, host.jobs, asked, now), level)
 
     @property

@@ -7,6 +7,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from tests.gateway.scrubbing.fakes import made
 from tests.plugins.codegraph.justification.opinions.asked import (
     answering,
@@ -104,6 +106,36 @@ async def test_nothing_is_asked_again_until_its_code_changes(tmp_path: Path) -> 
             await begun(portal, runs)
             await until(runs, repo, "done")
             assert questions(server)[before:] == [["show_order"]]
+
+
+@pytest.mark.parametrize(
+    ("purpose", "again"),
+    [
+        ("Numbers the pages of a printed catalogue.", ["slugify", "create_order"]),
+        ("slugify as a model sees it, in short.", ["slugify"]),
+    ],
+)
+async def test_callers_are_asked_again_where_what_they_call_is_for_something_else(
+    tmp_path: Path, purpose: str, again: list[str]
+) -> None:
+    tree = written(tmp_path / "shop")
+    told = "slugify as a model sees it."
+
+    def answer(entity: Mapping[str, Any]) -> dict[str, Any]:
+        found = _careful(entity)
+        return found | {"purpose": told} if entity["name"] == "slugify" else found
+
+    with answering(OpenAICompatible(), answer) as server:
+        async with asked_shop(tree, server, model=True) as (portal, runs):
+            repo = await begun(portal, runs, everything=True)
+            await until(runs, repo, "done")
+            before, told = len(server.asked), purpose
+            text = SHOP["shop/textutils.py"].replace(b'replace(" ", "-")', b'replace(" ", "_")')
+            (tree / "shop/textutils.py").write_bytes(text)
+            await context(portal, "slugify", lambda found: found.get("answeredBy") is None)
+            await begun(portal, runs, everything=True)
+            await until(runs, repo, "done")
+            assert [name for group in questions(server)[before:] for name in group] == again
 
 
 async def test_what_the_graph_contradicts_is_asked_once_more_and_left_to_facts(
