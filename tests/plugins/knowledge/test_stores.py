@@ -131,7 +131,7 @@ async def test_what_is_kept_is_found_survives_a_restart_and_goes_when_it_is_take
         await until(served(portal, RAW))
         assert (await found(portal, "marmalade"))[0] == "old"
         assert (await found(portal, "who makes decisions in a small group"))[0] == "cell"
-        assert len(await objects(portal, "sources/")) == 1
+        assert len(await objects(portal, "sources/")) == 2  # the list, and what changed since
         await portal.sign_in("ana")
         await portal.sign_in("ben")
         made = await portal.call("remember", {"content": "Beans climb poles."}, tier="ana")
