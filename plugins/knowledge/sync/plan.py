@@ -108,7 +108,7 @@ class Planner:
 
     def plan(self) -> Plan:
         """Compare the files with the manifest."""
-        for path in self._stale:
+        for path in self.stale():  # in order: what is read last is the newest of equal dates
             self._read(path)
         old = self._manifest.files
         gone = [path for path in old if path not in self._files]
