@@ -95,3 +95,17 @@ def test_a_note_that_is_dated_anew_is_stale() -> None:
     assert not freshness.stale(source, Scan(files, "2"), manifest)
     moved = {path: replace(file, modified=AT.replace(year=2025)) for path, file in files.items()}
     assert freshness.stale(source, Scan(moved, "2"), manifest) == {"notes/a.md"}
+
+
+def test_files_are_read_in_the_order_of_their_paths() -> None:
+    read: list[str] = []
+
+    class Watched(Texts):
+        def content(self, file: File) -> bytes | None:
+            read.append(file.path)
+            return super().content(file)
+
+    source = Watched(SourceConfig(github="a/b"), {}, 10_000)
+    files = scanned({}, dict.fromkeys(PATHS, "two"))
+    Planner(Manifest(), [(source, Scan(files, "1"))], "", "").plan()
+    assert read == sorted(PATHS)
