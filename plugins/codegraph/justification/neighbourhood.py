@@ -26,7 +26,7 @@ from plugins.codegraph.store.tables import SELECTED, edges, entities, incoming
 
 MAX_JUDGED = 3_000
 """The most entities that are judged at once; of more, the rules over the whole graph tell."""
-MAX_NEIGHBOURS = 20_000
+MAX_EDGES = 20_000
 """The most edges that are looked at."""
 
 
@@ -110,12 +110,12 @@ async def around(
             return None
         judged = frozenset(each.key for each in mine)
         pairs = await _pairs(connection, view, judged)
-        if len(pairs) > MAX_NEIGHBOURS:
+        if len(pairs) > MAX_EDGES:
             return None
         ends = {end for source, _, target in pairs for end in (source, target)}
         ends |= {each.parent for each in mine if each.parent is not None}
         beyond = among(connection, entities.c.key, ends - judged)
-        others = await _entities(connection, view, beyond, MAX_NEIGHBOURS)
+        others = await _entities(connection, view, beyond, MAX_EDGES)
     columns = Columns()
     for each in (*mine, *others):
         if each.kind in JUSTIFIED:
@@ -153,6 +153,6 @@ async def _pairs(
             table.c.kind.in_(LINKED),
             among(connection, end, keys),
         )
-        rows = await connection.execute(query.limit(MAX_NEIGHBOURS + 1))
+        rows = await connection.execute(query.limit(MAX_EDGES + 1))
         found.update((row[0], row[1], row[2]) for row in rows)
     return found

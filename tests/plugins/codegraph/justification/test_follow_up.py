@@ -126,7 +126,7 @@ async def test_without_a_judgement_of_the_whole_nothing_is_followed_up(
         assert await followed_up(made, Owner("portal", "nowhere")) is None
 
 
-@pytest.mark.parametrize("limit", ["MAX_JUDGED", "MAX_NEIGHBOURS"])
+@pytest.mark.parametrize("limit", ["MAX_JUDGED", "MAX_EDGES"])
 async def test_a_large_change_is_left_to_the_judgement_of_the_whole(
     tmp_path: Path, codegraph_file: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
