@@ -166,6 +166,8 @@ class PortalApp:
     def _collect(self, everything: bool) -> None:
         # What lives from here on is small; what was loaded so far need not be looked at again by
         # every full collection. One command ends before it would have use for the memory.
+        if gc.isenabled():  # in a process that has more than a portal, and closes portals
+            return
         if everything:
             gc.collect()
         gc.freeze()

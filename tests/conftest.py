@@ -6,6 +6,8 @@ it. In CI nothing may be skipped for that reason: there such a skip is a failure
 
 from __future__ import annotations
 
+import atexit
+import gc
 import logging
 import os
 import random
@@ -29,6 +31,10 @@ load_profile()
 # A shell has what it begins in the background ignore Ctrl+C, and so would all that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# All that is loaded while tests are collected stays until the end, where it need not be looked at.
+gc.disable()
+atexit.register(gc.freeze)
 
 PREFIX = "PORCH_TEST_"
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
@@ -173,6 +179,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("heavy"):
             limits[item.path] = max(_limit(item), limits.get(item.path, 0))
     items.sort(key=lambda item: -limits.get(item.path, -1))
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector look at what the tests make, and not again at the tests."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def _limit(item: pytest.Item) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
@@ -114,6 +115,13 @@ async def test_data_stays_where_it_is_asked_to(tmp_path: Path) -> None:
     async with open_test_portal(garden, data_dir=tmp_path / "kept"):
         pass
     assert (tmp_path / "kept" / "porch.db").is_file()
+
+
+async def test_what_a_process_has_besides_a_portal_is_still_collected() -> None:
+    frozen = gc.get_freeze_count()
+    async with open_test_portal(garden):
+        assert gc.get_freeze_count() <= frozen
+    assert gc.isenabled()
 
 
 async def test_new_rules_come_into_force_while_the_portal_runs() -> None:
