@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 
 import msgspec
 
@@ -138,11 +138,11 @@ class FactsBuilder:
             outer = seen.get(made.parent, False)
             visible = outer and not made.private and above.kind in _OPEN
         seen[number] = visible
-        values = asdict(made) | {"exported": visible}
-        values["parent"] = renumbered[made.parent] if made.parent >= 0 else -1
-        del values["private"]
-        return Definition(**values)
+        values = {name: getattr(made, name) for name in _KEPT}
+        parent = renumbered[made.parent] if made.parent >= 0 else -1
+        return Definition(**values, parent=parent, exported=visible)
 
 
+_KEPT = [each.name for each in fields(DefinitionBuilder) if each.name not in {"parent", "private"}]
 _OPEN = frozenset({EntityKind.CLASS, EntityKind.INTERFACE, EntityKind.VARIABLE})
 """Definitions whose members are visible from outside; a function's locals are not."""

@@ -87,6 +87,7 @@ def test_what_does_not_parse_in_the_middle_leaves_the_rest(language: str) -> Non
     assert any(each.problem for each in repo.reports)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_two_megabytes_that_a_program_wrote_are_read_to_the_end(language: str) -> None:
     function = USE[language][2]
