@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -64,8 +64,13 @@ def policy(form_targets: Sequence[str] = ()) -> str:
     )
 
 
+@cache
 def environment() -> Environment:
-    """The templates, which escape everything and know every name that they use."""
+    """The templates, which escape everything and know every name that they use.
+
+    One for all portals of a process: a template is compiled once, which takes longer than to render
+    a page.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
@@ -97,14 +102,10 @@ class Frame:
         self.notices = Notices(parts.key, self.cookies)
         self.assets = Assets()
 
-    @cached_property
-    def _templates(self) -> Environment:
-        return environment()
-
     def compile(self, folder: str) -> None:
         """Compile the templates of a folder ahead of use: it takes a while, so in a thread."""
-        for name in self._templates.list_templates(filter_func=lambda n: n.startswith(folder)):
-            self._templates.get_template(name)
+        for name in environment().list_templates(filter_func=lambda n: n.startswith(folder)):
+            environment().get_template(name)
 
     # Answers.
 
@@ -128,7 +129,8 @@ class Frame:
             form_targets: where else its forms may lead, for the content security policy.
             values: what the template shows.
         """
-        html = self._templates.get_template(template).render(
+        page = environment().get_template(template)
+        html = page.render(
             portal=self.parts.name,
             visitor=visitor,
             root=visitor.root,
