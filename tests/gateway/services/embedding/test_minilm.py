@@ -42,7 +42,7 @@ def test_eight_bits_give_nearly_the_same_vectors(empty_cache: Path) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_known_neighbours_are_near(empty_cache: Path) -> None:
+def test_known_neighbours_are_near() -> None:
     model = OnnxSentences(minilm.prepare())
     cat, kitten, tax = model.passages(
         ["A cat sleeps on the mat.", "A kitten naps on the rug.", "Tax forms are due in April."]

@@ -24,6 +24,8 @@ from tests.plugins.codegraph.justification.opinions.asked import (
 from tests.plugins.codegraph.justification.shops import SHOP
 from tests.servers.openai_compatible import OpenAICompatible
 
+pytestmark = pytest.mark.heavy
+
 
 async def test_a_model_adds_what_facts_lack_and_its_words_are_marked(tmp_path: Path) -> None:
     tree = written(tmp_path / "shop")
