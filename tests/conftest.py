@@ -72,6 +72,16 @@ def logging_as_it_was() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def secrets_as_before() -> Iterator[None]:
+    """Forget the secrets of a test's portals: every text is searched for all that are known."""
+    from gateway.observability.redaction import redactor
+
+    before = dict(vars(redactor))
+    yield
+    vars(redactor).update(before)
+
+
+@pytest.fixture(autouse=True)
 def chance_as_before(request: pytest.FixtureRequest) -> None:
     """In CI, what a test draws by chance is the same each time; elsewhere it is new."""
     if IN_CI and not IS_THOROUGH:

@@ -62,7 +62,10 @@ class Redactor:
         """
         if len(value) < MIN_SECRET_CHARACTERS:
             return
-        self._values |= _spellings(value)
+        spellings = _spellings(value)
+        if spellings <= self._values:
+            return
+        self._values = self._values | spellings
         longest_first = sorted(self._values, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
