@@ -83,18 +83,20 @@ class Member:
         return await self.page.get_by_label(label, exact=True).inner_text()
 
     async def sent_to(self, url: str) -> None:
-        """Go where a client sends them, and agree."""
+        """Go where a client sends them, in a tab of its own, and agree."""
         self.asked.append(query_of(url))
-        await self.page.goto(url)
-        allow = self.page.get_by_role("button", name="Allow")
-        wallet = self.page.get_by_role("button", name="Continue with Test Wallet")
+        tab = await self.page.context.new_page()
+        await tab.goto(url)
+        allow = tab.get_by_role("button", name="Allow")
+        wallet = tab.get_by_role("button", name="Continue with Test Wallet")
         await expect(allow.or_(wallet)).to_be_visible()
         if await wallet.is_visible():
             await wallet.click()
         await allow.wait_for()
-        self.consents.append(await self.page.locator("main").inner_text())
+        self.consents.append(await tab.locator("main").inner_text())
         await allow.click()
-        await self.page.wait_for_url("**/callback?**")
+        await tab.wait_for_url("**/callback?**")
+        await tab.close()
 
     async def came_back(self) -> AuthorizationCodeResult:
         """What the browser brought back to the client."""
@@ -128,8 +130,12 @@ async def member(
     context.set_default_timeout(60_000)
     page = await context.new_page()
     said: list[str] = []
-    page.on("console", lambda line: said.append(line.text) if page.url.startswith(base) else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
+
+    def is_own(page: Page | None) -> bool:
+        return page is not None and page.url.startswith(base)
+
+    context.on("console", lambda line: said.append(line.text) if is_own(line.page) else None)
+    context.on("weberror", lambda error: said.append(str(error.error)))
     if wallet is not None:
         await wallet.install(context)
     try:

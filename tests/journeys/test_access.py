@@ -160,20 +160,21 @@ async def check_silent_chain(world: World, person: Member, client: Any) -> None:
 
 async def check_end(world: World, person: Member, address: str, kept: Kept) -> None:
     """Signing out everywhere ends the client's tokens at once."""
-    assert kept.tokens is not None
-    assert kept.client is not None
+    tokens, registered = kept.tokens, kept.client
+    assert tokens is not None
+    assert registered is not None
     assert "The SDK" in await person.account()
     await person.page.get_by_role("button", name="Sign out everywhere").click()
     await expect(person.page.get_by_text("You are signed out of every browser")).to_be_visible()
     async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
-        bearer = {"authorization": f"Bearer {kept.tokens.access_token}"}
+        bearer = {"authorization": f"Bearer {tokens.access_token}"}
         answer = await http.post(address, json={}, headers=bearer)
         assert answer.status_code == 401
         assert 'error="invalid_token"' in answer.headers["www-authenticate"]
         form = {
             "grant_type": "refresh_token",
-            "refresh_token": kept.tokens.refresh_token,
-            "client_id": kept.client.client_id,
+            "refresh_token": tokens.refresh_token,
+            "client_id": registered.client_id,
         }
         answer = await http.post(f"{world.url}/token", data=form)
         assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
