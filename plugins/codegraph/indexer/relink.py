@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from gateway.contract import Database
 from plugins.codegraph.indexer.base_layer import BaseLayer
 from plugins.codegraph.indexer.cache_dir import CacheDir
-from plugins.codegraph.indexer.dependencies import changed_keys, changed_settings
-from plugins.codegraph.indexer.facts_cache import missing_in
+from plugins.codegraph.indexer.facts_cache import FactsCache, missing_in
+from plugins.codegraph.indexer.invalidation import Invalidation
 from plugins.codegraph.indexer.link_stage import known_of, link, snapshot_of, unlinked
 from plugins.codegraph.indexer.parse_stage import ParseStage
 from plugins.codegraph.indexer.progress import Steps, silent
@@ -68,11 +69,10 @@ class RelinkStage:
     def files(self) -> list[FileGraph]:
         """The files to link: those that changed, and those that depend on a change; by path."""
         base, changed = self._base, self._changed
-        differing = [*changed.parsed, *changed.gone]
-        keys = changed_keys(base.known, self.known, differing)
-        settings = changed_settings(base.links.manifests, changed.manifests)
         files = [unlinked(each) for each in changed.parsed.values()]
-        hit = base.dependents.affected(keys, settings) if keys or settings else set()
+        with closing(FactsCache(self._cache_dir.cache)) as cache:
+            invalidation = Invalidation(base, self.known, cache)
+            hit = invalidation.affected([*changed.parsed, *changed.gone], changed.manifests)
         for path in hit.difference(changed.parsed, changed.gone):
             state = base.files[path]
             files.append(FileGraph(state.report, state.mtime, state.inode))

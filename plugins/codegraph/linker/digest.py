@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from plugins.codegraph.facts import Attr, Call, FileFacts, Name, Scope, last_name
+from plugins.codegraph.facts import Attr, Call, FileFacts, Inner, Name, Scope, last_name
 from plugins.codegraph.walk import calls_in
 
 _encoder = msgspec.msgpack.Encoder()
@@ -34,10 +34,10 @@ def interface_digest(facts: FileFacts) -> bytes:
         seen += (each.kind, each.qualified, each.signature, each.exported)
     names = {each.name for each in facts.scopes if each.name}
     for scope in facts.scopes:
-        _write(_visible(scope), seen)
+        flatten(visible(scope), seen)
         for call in calls_in(scope):
             if call.args and _matters(call, names):
-                _write(call, seen)
+                flatten(call, seen)
     return hashlib.blake2b(_encoder.encode(seen), digest_size=16).digest()
 
 
@@ -51,7 +51,8 @@ def _matters(call: Call, names: set[str]) -> bool:
     return type(of) is Name or (type(of) is Attr and type(of.of) is Name)
 
 
-def _visible(scope: Scope) -> tuple[Any, ...]:
+def visible(scope: Scope) -> tuple[Any, ...]:
+    """What of a scope the values come from that others may see."""
     return (
         scope.kind,
         scope.definition,
@@ -71,8 +72,14 @@ def _visible(scope: Scope) -> tuple[Any, ...]:
     )
 
 
-def _write(value: Any, into: list[Any]) -> None:
-    """Append a struct's fields, flattened, without line numbers."""
+def flatten(value: Any, into: list[Any], inner: Callable[[int], Any] | None = None) -> None:
+    """Append a struct's fields, flattened, without line numbers.
+
+    Args:
+        value: the struct, or a tuple of some.
+        into: what they are appended to.
+        inner: what stands for the number of an inline scope; the number itself where None.
+    """
     todo = [value]
     while todo:
         each = todo.pop()
@@ -82,6 +89,8 @@ def _write(value: Any, into: list[Any]) -> None:
             todo += each
         elif kind in _PLAIN:
             into.append(each)
+        elif kind is Inner and inner is not None:
+            into += ("Inner", inner(each.scope))
         elif (fields := _FIELDS.get(kind) or _fields(kind)) is not None:
             into.append(kind.__name__)
             todo += fields(each)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 from plugins.codegraph.model import EdgeKind
 from tests.plugins.codegraph.indexer.bench import Bench, git, write
@@ -37,6 +40,31 @@ async def test_those_who_use_a_changed_file_are_linked_again(indexed: Bench) -> 
     write(indexed.root, "cart.py", "def add():\n    return 1\n")
     assert (await indexed.index()).linked == 2
     assert await called(indexed, "add") == ["main.py:run"]
+
+
+async def test_those_who_say_no_name_that_changed_are_not_linked_again(indexed: Bench) -> None:
+    write(indexed.root, "cart.py", "def take():\n    return 1\n")
+    write(indexed.root, "main.py", "from cart import take\n\ndef run():\n    take()\n")
+    write(indexed.root, "far.py", "from cart import add\n\ndef far():\n    add()\n")
+    await indexed.index()
+    write(indexed.root, "cart.py", "def take():\n    return 1\n\ndef add():\n    pass\n")
+    assert (await indexed.index()).linked == 2  # cart.py and far.py
+    assert await called(indexed, "add") == ["far.py:far"]
+    assert await called(indexed, "take") == ["main.py:run"]
+
+
+async def test_without_the_facts_of_before_all_who_use_a_changed_file_are_linked_again(
+    indexed: Bench, tmp_path: Path
+) -> None:
+    write(indexed.root, "cart.py", "def take():\n    return 1\n")
+    write(indexed.root, "main.py", "from cart import take\n\ndef run():\n    take()\n")
+    await indexed.index()
+    (kept,) = tmp_path.rglob("facts.db")
+    with closing(sqlite3.connect(kept)) as cache, cache:
+        cache.execute("DELETE FROM facts")
+    write(indexed.root, "cart.py", "def take():\n    return 1\n\ndef add():\n    pass\n")
+    assert (await indexed.index()).linked == 2
+    assert await called(indexed, "take") == ["main.py:run"]
 
 
 async def test_a_file_that_comes_or_goes_changes_those_who_looked_for_it(indexed: Bench) -> None:
