@@ -31,8 +31,9 @@ def facts(text: str, path: str = "garden.py") -> FileFacts:
     return parse_tree({path: dedent(text).encode()})[0][path]
 
 
-def changed(after: str, before: str = GARDEN) -> frozenset[str] | None:
-    return changed_names(facts(before), facts(after))
+def changed(after: str, before: str = GARDEN) -> set[str] | None:
+    found = changed_names(facts(before), facts(after))
+    return None if found is None else set(found)
 
 
 def edited(old: str, new: str) -> str:
