@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gateway.toolkit.background import cancel
+from gateway.toolkit.child_process import DEVNULL, PIPE, Child, spawn
 from plugins.codegraph.repositories.liveness_lock import inherited
 
 TIMEOUT_S = 120.0
@@ -142,11 +143,11 @@ async def git(
     limits = limits or Limits()
     command = _command(directory, arguments, remote)
     try:
-        process = await asyncio.create_subprocess_exec(
+        process = await spawn(
             *command,
-            stdin=asyncio.subprocess.PIPE if given else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            stdin=PIPE if given else DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
             env=_environment(remote),
             start_new_session=True,
             pass_fds=inherited(),
@@ -178,7 +179,7 @@ async def _given(stream: asyncio.StreamWriter | None, given: bytes) -> None:
 
 
 async def _answered(
-    process: asyncio.subprocess.Process,
+    process: Child,
     command: str,
     limits: Limits,
     watch: Watch | None,
@@ -232,12 +233,11 @@ async def _bounded(limits: Limits) -> str:
                 return broken
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
+async def _ended(process: Child) -> None:
     """Kill the process and its children."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        # Drain the pipes: asyncio sees the process end only once they have been read to the end.
         await process.communicate()
 
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
+from gateway.toolkit.child_process import PIPE, Child, spawn
 from plugins.codegraph.indexer.tasks import Parsed, Task
 from plugins.codegraph.store.rows import FileGraph
 
@@ -45,17 +46,17 @@ class FileFailure(msgspec.Struct, frozen=True):
 class _Process:
     """One worker process."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: Child) -> None:
         self._process = process
         self.memory = 0
 
     @classmethod
     async def started(cls) -> _Process:
         paths = [path for path in sys.path if path]
-        process = await asyncio.create_subprocess_exec(
+        process = await spawn(
             *(sys.executable, "-m", "plugins.codegraph.indexer.worker"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
+            stdin=PIPE,
+            stdout=PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             start_new_session=True,  # Ctrl-C goes to the portal alone, which then stops the workers
         )

@@ -1,0 +1,105 @@
+"""A process that is started without a fork is read, written to, waited for and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+import uvloop
+
+from gateway.toolkit.child_process import DEVNULL, PIPE, Child, spawn
+
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+
+
+@pytest.fixture(params=["asyncio", "uvloop"])
+def run(request: pytest.FixtureRequest) -> Run:
+    """Runs a coroutine on one of the loops that a portal may have."""
+    if request.param == "uvloop":
+        return lambda work: uvloop.run(work)
+    return lambda work: asyncio.run(work)
+
+
+async def python(program: str, **more: Any) -> Child:
+    return await spawn(sys.executable, "-c", program, **more)
+
+
+def test_what_it_writes_is_read_and_its_status_is_told(run: Run) -> None:
+    async def work() -> tuple[bytes, bytes, int]:
+        program = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
+        child = await python(program, stdout=PIPE, stderr=PIPE)
+        output, errors = await child.communicate()
+        assert child.returncode == 3
+        return output, errors, await child.wait()
+
+    assert run(work()) == (b"out\n", b"err\n", 3)
+
+
+def test_it_is_given_more_than_a_pipe_holds_and_gives_it_back(run: Run) -> None:
+    data = b"a line of the garden\n" * 100_000
+
+    async def work() -> bytes:
+        program = "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())"
+        child = await python(program, stdin=PIPE, stdout=PIPE)
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(data)
+        await child.stdin.drain()
+        child.stdin.close()
+        return await child.stdout.read()
+
+    assert run(work()) == data
+
+
+def test_its_end_is_noticed_without_a_pipe_and_without_reading(run: Run) -> None:
+    async def work() -> tuple[int, int]:
+        silent = await python("", stdin=DEVNULL)
+        unread = await python("print('x')", stdout=PIPE)
+        return await silent.wait(), await unread.wait()
+
+    assert run(work()) == (0, 0)
+
+
+def test_it_is_killed(run: Run) -> None:
+    async def work() -> int:
+        child = await python("import time; time.sleep(600)", stdout=PIPE)
+        assert child.returncode is None
+        child.kill()
+        await child.communicate()
+        child.kill()  # which is nothing once it has ended
+        return await child.wait()
+
+    assert run(work()) == -9
+
+
+def test_what_cannot_be_started_says_so(run: Run) -> None:
+    with pytest.raises(FileNotFoundError):
+        run(spawn("/no/such/program"))
+
+
+def test_who_gives_up_starting_it_leaves_no_process(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Child] = []
+    connecting = asyncio.Event()
+
+    async def connect(child: Child) -> None:
+        made.append(child)
+        connecting.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Child, "connect", connect)
+
+    async def work() -> None:
+        starting = asyncio.create_task(python("import time; time.sleep(600)"))
+        await connecting.wait()
+        starting.cancel()
+        await asyncio.wait({starting})
+        while made[0].returncode is None:  # noqa: ASYNC110  (the system takes a moment)
+            await asyncio.sleep(0.01)
+
+    run(work())
+    assert made[0].returncode == -9
