@@ -100,9 +100,7 @@ class RepositoryJobs:
         if repository.state.requested is None and repository.layer is not None:
             return {"skipped": "Somebody else has made it."}
         try:
-            found = await self.builder.make(repository, run.id, run, run.progress)
-            await self.follow_up(repository)
-            return found
+            return await self.builder.make(repository, run.id, run, run.progress, self.follow_up)
         except Gone:
             return {"skipped": "It was removed, or somebody else took it over."}
         except Busy as busy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import errno
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int, str], None]
 """``progress(done, total, message)``; must return at once."""
+Then = Callable[[Repository], Awaitable[None]]
+"""``await then(repository)``: what is done once an index is served, before it is summarised."""
+
+
+async def nothing_more(repository: Repository) -> None:
+    """Do nothing more once an index is served."""
 
 
 class Steps(Protocol):
@@ -69,6 +75,7 @@ class IndexBuilder:
         holder: str,
         steps: Steps,
         progress: Progress = lambda done, total, message: None,
+        then: Then = nothing_more,
     ) -> dict[str, Any]:
         """Index a repository in its current state.
 
@@ -77,6 +84,7 @@ class IndexBuilder:
             holder: the holder of its lease (``Leases.held``).
             steps: runs the steps, durably if possible.
             progress: receives the progress.
+            then: what follows as soon as the index is served.
 
         Returns:
             A summary, as JSON values.
@@ -93,7 +101,7 @@ class IndexBuilder:
                 with span("index repository", root=True):
                     await steps.step("files", self._files, repository, tell)
                     found: dict[str, Any] = await steps.step(
-                        "index", self._indexed, repository, tell
+                        "index", self._indexed, repository, tell, then
                     )
             except Gone:
                 raise
@@ -102,8 +110,10 @@ class IndexBuilder:
             await self.leases.finished(repository.id, found)
             return found
 
-    async def catch_up(self, repository: Repository, holder: str) -> dict[str, Any] | None:
-        """Index what changed in a directory; None if nothing did.
+    async def catch_up(
+        self, repository: Repository, holder: str, then: Then = nothing_more
+    ) -> dict[str, Any] | None:
+        """Index what changed in a directory, as :meth:`make`; None if nothing did.
 
         Raises:
             Busy: somebody else works on it.
@@ -113,7 +123,7 @@ class IndexBuilder:
         async with self.leases.held(repository.id, holder, message=LOOKING) as hold:
             try:
                 root = self.root(repository)
-                found = await self.index.changed(repository, root, hold.progress)
+                found = await self.index.changed(repository, root, hold.progress, then)
             except Exception as error:
                 raise await self._failed(repository, error) from error
             if found is not None or repository.state.error:
@@ -156,8 +166,8 @@ class IndexBuilder:
         watch = lambda done, total: tell(done, total, "fetching objects")  # noqa: E731
         return (await self.copy(repository).update(watch)).commit
 
-    async def _indexed(self, repository: Repository, tell: Progress) -> dict[str, Any]:
-        return await self.index.index(repository, self.root(repository), tell)
+    async def _indexed(self, repository: Repository, tell: Progress, then: Then) -> dict[str, Any]:
+        return await self.index.index(repository, self.root(repository), tell, then)
 
 
 def check_directory(directory: Path) -> None:

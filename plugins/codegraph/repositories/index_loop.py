@@ -285,7 +285,6 @@ class IndexLoop:
             self._said.pop(repository.name, None)
             if found is not None:
                 self._host.log.info("repository_caught_up", repository=repository.name)
-                await self._jobs.follow_up(now)
             return True
 
         await follow([Path(repository.location)], catch_up)
@@ -301,7 +300,8 @@ class IndexLoop:
             if now is None or now.layer is None:
                 return None, None
             try:
-                return now, await self._jobs.builder.catch_up(now, self._me)
+                made = await self._jobs.builder.catch_up(now, self._me, self._jobs.follow_up)
+                return now, made
             except Busy:
                 await asyncio.sleep(pause)
         raise AssertionError("unreachable")  # pragma: no cover

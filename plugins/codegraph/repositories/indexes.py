@@ -16,7 +16,7 @@ from plugins.codegraph.indexer.indexer import BranchLayer, Indexer, OverlayOwner
 from plugins.codegraph.indexer.source import Source, Summary
 from plugins.codegraph.indexer.tree_edits import Tree
 from plugins.codegraph.model import EntityKind, FileReport
-from plugins.codegraph.repositories.build import Progress
+from plugins.codegraph.repositories.build import Progress, Then, nothing_more
 from plugins.codegraph.repositories.repository import Repository
 from plugins.codegraph.store.graph import RepositoryView
 from plugins.codegraph.store.layers import Stamp
@@ -55,21 +55,34 @@ class Indexes:
         self._indexer, self._store, self._log = indexer, store, log
         self._scrub = scrub or ContentScrub()
 
-    async def index(self, repository: Repository, root: Path, progress: Progress) -> dict[str, Any]:
-        """Index a repository; returns a summary as JSON values."""
+    async def index(
+        self, repository: Repository, root: Path, progress: Progress, then: Then = nothing_more
+    ) -> dict[str, Any]:
+        """Index a repository; returns a summary as JSON values.
+
+        Args:
+            repository: the repository.
+            root: its files.
+            progress: receives the progress.
+            then: what follows at once; to summarise a large graph takes longer than to change it.
+        """
         began = time.monotonic()
         done = await self._indexer.index(self._source(repository, root), progress)
+        await then(repository)
         return await self._described(repository, done, time.monotonic() - began)
 
     async def changed(
-        self, repository: Repository, root: Path, progress: Progress
+        self, repository: Repository, root: Path, progress: Progress, then: Then = nothing_more
     ) -> dict[str, Any] | None:
-        """Index what changed since the last index; None if nothing did."""
+        """Index what changed since the last index, as :meth:`index`; None if nothing did."""
         began = time.monotonic()
         done = await self._indexer.index(self._source(repository, root), progress)
         # The store's view is current, so a rebuilt layer shows by its different number.
         same = done.layer == repository.layer and not (done.parsed or done.linked or done.gone)
-        return None if same else await self._described(repository, done, time.monotonic() - began)
+        if same:
+            return None
+        await then(repository)
+        return await self._described(repository, done, time.monotonic() - began)
 
     async def overlay(
         self,

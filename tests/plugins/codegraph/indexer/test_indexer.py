@@ -42,6 +42,12 @@ async def test_those_who_use_a_changed_file_are_linked_again(indexed: Bench) -> 
     assert await called(indexed, "add") == ["main.py:run"]
 
 
+def forget_facts(directory: Path) -> None:
+    (kept,) = directory.rglob("facts.db")
+    with closing(sqlite3.connect(kept)) as cache, cache:
+        cache.execute("DELETE FROM facts")
+
+
 async def test_those_who_say_no_name_that_changed_are_not_linked_again(indexed: Bench) -> None:
     write(indexed.root, "cart.py", "def take():\n    return 1\n")
     write(indexed.root, "main.py", "from cart import take\n\ndef run():\n    take()\n")
@@ -59,9 +65,7 @@ async def test_without_the_facts_of_before_all_who_use_a_changed_file_are_linked
     write(indexed.root, "cart.py", "def take():\n    return 1\n")
     write(indexed.root, "main.py", "from cart import take\n\ndef run():\n    take()\n")
     await indexed.index()
-    (kept,) = tmp_path.rglob("facts.db")
-    with closing(sqlite3.connect(kept)) as cache, cache:
-        cache.execute("DELETE FROM facts")
+    forget_facts(tmp_path)
     write(indexed.root, "cart.py", "def take():\n    return 1\n\ndef add():\n    pass\n")
     assert (await indexed.index()).linked == 2
     assert await called(indexed, "take") == ["main.py:run"]

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from gateway.contract import Caller, Database, Tier
 from plugins.codegraph.config import CodegraphConfig
-from plugins.codegraph.repositories.build import IndexBuilder, Progress
+from plugins.codegraph.repositories.build import IndexBuilder, Progress, Then
 from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.repositories.leases import Leases
 from plugins.codegraph.repositories.registry import Repositories
@@ -52,18 +52,21 @@ class HeldIndex:
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
     error: Exception | None = None
 
-    async def index(self, repository: Repository, root: Path, progress: Progress) -> dict[str, Any]:
+    async def index(
+        self, repository: Repository, root: Path, progress: Progress, then: Then
+    ) -> dict[str, Any]:
         self.begun.append(repository.name)
         progress(3, 10, "reading 3 of 10 files")
         await self.go_on.wait()
         if self.error is not None:
             raise self.error
+        await then(repository)
         return {"files": count(root), "entities": 7}
 
     async def changed(
-        self, repository: Repository, root: Path, progress: Progress
+        self, repository: Repository, root: Path, progress: Progress, then: Then
     ) -> dict[str, Any] | None:
-        return await self.index(repository, root, progress)
+        return await self.index(repository, root, progress, then)
 
 
 @dataclass
