@@ -20,6 +20,8 @@ pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 USERS = 30
 GRAPH = "/codegraph/graph?name=shared&depth=2"
+EMBEDDING = ("impact", "callers", "context")
+"""The pages that show the picture of another one."""
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ async def test_everybody_can_read_a_picture(
     base = f"http://{served.address}"
     problems: list[str] = []
     async with opened(browser, viewport=viewport, color_scheme=scheme) as (_, page):
-        for path in (GRAPH, "/codegraph/impact?name=shared", "/codegraph/callers?name=shared"):
+        for path in (GRAPH, *(f"/codegraph/{page}?name=shared" for page in EMBEDDING)):
             await page.goto(base + path)
             await expect(page.get_by_role("button", name="Fit all of it")).to_be_visible()
             problems += await violations(page)
@@ -68,6 +70,17 @@ async def test_without_scripts_a_picture_is_there_and_its_boxes_are_links(
         await page.get_by_role("link", name="The same as a picture").click()
         await page.locator("svg.graph a").nth(1).click()
         await expect(page.locator(".node.start text").first).to_contain_text("user_")
+
+
+async def test_the_page_of_why_code_exists_shows_the_calls_around_it_and_the_code(
+    browser: Browser, served: Served
+) -> None:
+    async with opened(browser, viewport=DESK) as (_, page):
+        await page.goto(f"http://{served.address}/codegraph/context?name=user_7")
+        await expect(page.locator("svg.graph .node")).to_have_count(2)
+        await expect(page.locator("figure.source")).to_contain_text("return shared()")
+        await page.locator("svg.graph a", has_text="shared").last.click()
+        await expect(page.locator(".node.start text").first).to_contain_text("shared")
 
 
 async def test_a_picture_is_zoomed_filtered_dragged_and_saved(

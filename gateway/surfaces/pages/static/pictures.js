@@ -175,12 +175,12 @@ function enliven(figure) {
   zoom.begin();
 }
 
-/** On a page: puts the picture of another page where a link to it stands. */
+/** On a page: puts the picture, or the code, of another page where a link to it stands. */
 async function bring(link) {
   const answer = await fetch(link.href, { headers: { accept: "text/html" } });
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const figure = page.querySelector("figure.picture");
+  const figure = page.querySelector("figure.picture, figure.source");
   const place = link.closest(".embed");
   if (figure) place.replaceWith(document.importNode(figure, true));
   else place.remove(); // There is nothing to draw.

@@ -98,14 +98,14 @@ function show(result) {
   resized();
 }
 
-/** Puts the picture that another tool's answer has where a link to it stands. */
+/** Puts the picture, or the code, that another tool's answer has where a link to it stands. */
 async function bring(link) {
   if (!calls) return;
   try {
     const result = await ask("tools/call", { name: link.dataset.tool, arguments: JSON.parse(link.dataset.arguments) });
     const drawn = document.createElement("template");
     drawn.innerHTML = result?._meta?.["porch/view"]?.html ?? "";
-    const figure = drawn.content.querySelector("figure.picture");
+    const figure = drawn.content.querySelector("figure.picture, figure.source");
     const place = link.closest(".embed");
     if (figure) place.replaceWith(figure);
     else place.remove(); // There is nothing to draw.
