@@ -105,7 +105,7 @@ async def _same(
     kept = texts.c.repo == files.c.repo, texts.c.digest == files.c.digest
     query = select(files.c.path, texts.c.data).where(*here, *kept, texts.c.org == owner.org)
     found: set[str] = set()
-    async with database.read() as connection:
+    async with database.engine.connect() as connection:  # a cursor needs a transaction
         result = await connection.stream(query)
         async for rows in result.partitions(_BATCH):
             found.update(await asyncio.to_thread(_matching, rows, ids))

@@ -83,7 +83,7 @@ class WholeLayer:
 async def whole_layer(database: Database, view: RepositoryView) -> WholeLayer:
     """Read the base layer of a view; uncommitted work is left out."""
     seen = Visibility(view)
-    async with database.read() as connection:
+    async with database.engine.connect() as connection:  # one state of it; a cursor needs that too
         reader = _Reader(connection, seen)
         found = [Entity(*_entity(row)) for row in await reader.rows(entities, _entity_columns())]
         found.sort(key=lambda each: (each.path, each.line, -each.end_line, each.qualified))
