@@ -162,7 +162,7 @@ async def main():
     import yaml
     from gateway.testing import open_test_portal
     indexed = IndexBuilder._indexed
-    async def dies(self, repository, tell):
+    async def dies(self, repository, tell, then):
         if point == "before":
             os.kill(os.getpid(), signal.SIGKILL)
         seen = []
@@ -171,7 +171,7 @@ async def main():
             seen.append(message)
             if len(seen) >= int(point):
                 os.kill(os.getpid(), signal.SIGKILL)
-        found = await indexed(self, repository, told)
+        found = await indexed(self, repository, told, then)
         os.kill(os.getpid(), signal.SIGKILL)
     IndexBuilder._indexed = dies
     loaded = yaml.safe_load(config.read_text())

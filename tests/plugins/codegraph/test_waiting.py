@@ -35,11 +35,11 @@ class Held:
 def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     held, real = Held(), Indexes.index
 
-    async def index(self: Indexes, repository: Any, root: Path, progress: Any) -> Any:
+    async def index(self: Indexes, repository: Any, root: Path, progress: Any, then: Any) -> Any:
         progress(3, 10, "reading 3 of 10 files")
         held.begun.set()
         await held.go_on.wait()
-        return await real(self, repository, root, progress)
+        return await real(self, repository, root, progress, then)
 
     monkeypatch.setattr(Indexes, "index", index)
     return held
