@@ -102,9 +102,13 @@ class HealthReports:
 
     async def _made(self, view: RepositoryView, root: Path | None) -> HealthReport:
         # Imported late, because the analyses take numpy with them.
+        from plugins.codegraph.apart import whole_graph
         from plugins.codegraph.health.analysis import counts_of, health_report
 
-        report = await health_report(self._database, view, root)
+        if await whole_graph.is_large(self._database, view):
+            report = await whole_graph.health(self._database, view, root)
+        else:
+            report = await health_report(self._database, view, root)
         counts = {section.value: count for section, count in counts_of(report.sections).items()}
         values = {
             "repo": view.id,

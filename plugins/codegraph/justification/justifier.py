@@ -133,16 +133,24 @@ class Justifier:
         if view is None:
             return {"skipped": "It was removed, or has no index."}
         progress(0, 1, "justifying")
-        said = await self.said(view)
+        outline, statements = await self._stated(view)
         waiting = await self._cascade.waiting(view)
         try:
-            counts = await self._writer.whole(view, said.statements, said.outline)
-            await self._cascade.settle(view, waiting, said.statements)
+            counts = await self._writer.whole(view, statements, outline)
+            await self._cascade.settle(view, waiting, statements)
         except LayerGone as gone:
             return {"skipped": str(gone)}
         await self.follow_up(org, repo)  # what an index changed meanwhile was just overwritten
         progress(1, 1, "justifying")
         return counts
+
+    async def _stated(self, view: RepositoryView) -> tuple[Outline, list[Statement]]:
+        from plugins.codegraph.apart import whole_graph  # whose process comes back to here
+
+        if await whole_graph.is_large(self._database, view):
+            return await whole_graph.rules(self._database, view)
+        said = await self.said(view)
+        return said.outline, said.statements
 
     async def said(self, view: RepositoryView) -> Said:
         """The graph, and what is said of everything in it; nothing is written.
