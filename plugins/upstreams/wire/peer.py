@@ -241,9 +241,12 @@ class Peer:
         if self._farewells:
             # Else the server goes on with what nobody waits for; each has its time limit.
             await asyncio.wait(set(self._farewells))
-        await cancel(*self._tasks)
-        await self.calls.close()
-        await self.transport.close()
+        try:
+            with suppress(WireError):  # the connection's own end, which whoever waits is told
+                await cancel(*self._tasks)
+            await self.calls.close()
+        finally:
+            await self.transport.close()
 
 
 async def _wait(event: asyncio.Event) -> None:

@@ -107,6 +107,9 @@ class Stdio(Duplex):
             ours.close()
             reason = getattr(error, "strerror", None) or str(error)
             raise Unreachable(f"The command cannot be started: {reason.lower()}.") from error
+        except asyncio.CancelledError:
+            ours.close()
+            raise
         finally:
             theirs.close()
         told, self._portal = await asyncio.open_connection(sock=ours)
@@ -188,12 +191,19 @@ class Stdio(Duplex):
         """End the child: its stdin closes; then SIGTERM, then SIGKILL, to all that it started."""
         if self._process is None or self._portal is None:
             return
-        process, grace_s = self._process, self.limits.closing_s
+        try:
+            await self._end(self._process, self._portal)
+        finally:
+            self._portal.close()  # which ends the child, should this be cut off
+        self.lost(ConnectionLost("The connection was closed."))
+
+    async def _end(self, process: asyncio.subprocess.Process, portal: asyncio.StreamWriter) -> None:
+        grace_s = self.limits.closing_s
         if process.stdin is not None:
             process.stdin.close()
         if not await _ends(process, grace_s):
             with suppress(OSError):
-                self._portal.write_eof()
+                portal.write_eof()
             if not await _ends(process, 2 * grace_s + 1):
                 process.kill()  # the kernel takes the child along
                 await process.wait()
@@ -201,8 +211,6 @@ class Stdio(Duplex):
         with suppress(ConnectionLost, Unreachable):
             await cancel(*self._tasks)
         await _read_out(process, grace_s)
-        self.lost(ConnectionLost("The connection was closed."))
-        self._portal.close()
 
 
 async def _read_out(process: asyncio.subprocess.Process, seconds: float) -> None:

@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -216,6 +218,23 @@ async def test_no_zombie_and_no_descriptor_stays_behind(what: str):
     for _ in range(5):
         async with hostile(what):
             await asyncio.sleep(0.1)  # for as long its pipes fill
+    assert descriptors() <= before
+    assert not zombies()
+
+
+async def test_a_child_that_dies_while_it_is_listened_to_leaves_nothing_behind():
+    async def heard(method: str, params: Mapping[str, Any]) -> None: ...
+
+    async def dies() -> None:
+        command = sys.executable, ROOT / "tests/plugins/upstreams/children.py"
+        async with spawned(*command, told=heard) as connection:
+            with pytest.raises(ChildEnded):
+                await connection.request(*call("die"))
+
+    await dies()
+    before = descriptors()
+    for _ in range(3):
+        await dies()
     assert descriptors() <= before
     assert not zombies()
 
