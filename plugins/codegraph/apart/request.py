@@ -20,27 +20,14 @@ class Request(msgspec.Struct, frozen=True):
     Attributes:
         what: ``rules`` for what its code is for, ``health`` for how healthy it is.
         database: the address of the database, with its password: it goes over a pipe alone.
-        id, org, name, layer, generation, commit, branch: the repository, as it is served.
+        view: the repository, as it is served.
         root: its files, "" where they are not at hand.
     """
 
     what: Literal["rules", "health"]
     database: str
-    id: str
-    org: str
-    name: str
-    layer: int
-    generation: int = 0
-    commit: str = ""
-    branch: str = ""
+    view: RepositoryView
     root: str = ""
-
-    @property
-    def view(self) -> RepositoryView:
-        """The repository."""
-        return RepositoryView(
-            self.id, self.org, self.name, self.layer, self.generation, self.commit, self.branch
-        )
 
 
 def frame(kind: bytes, data: bytes = b"") -> bytes:

@@ -90,7 +90,7 @@ async def _asked(
     request = Request(
         what,
         database.engine.url.render_as_string(hide_password=False),
-        *(view.id, view.org, view.name, view.layer, view.generation, view.commit, view.branch),
+        view,
         root="" if root is None else str(root),
     )
     paths = [path for path in sys.path if path]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from msgspec.structs import replace
+
 from plugins.codegraph.facts import (
     Attr,
     Call,
@@ -24,7 +26,6 @@ from plugins.codegraph.walk import calls_in
 
 Piece = tuple[Any, ...]
 """A part of an interface as plain values, without lines, and without numbers of scopes."""
-_FILE = {"binds": (), "imports": ()}
 
 
 @dataclass(slots=True)
@@ -107,8 +108,8 @@ class InterfaceParts:
 
     def _take_file(self, scope: Scope) -> None:
         """The file's own imports and assignments are those of the names that they bind."""
-        plain = {field: getattr(scope, field) for field in Scope.__struct_fields__} | _FILE
-        self.rest.pieces.append(self._piece(0, visible(Scope(**plain))))
+        nameless = replace(scope, imports=(), binds=())
+        self.rest.pieces.append(self._piece(0, visible(nameless)))
         for each in scope.imports:
             self._body(each.alias).pieces.append(self._piece(0, each))
         for bind in scope.binds:
