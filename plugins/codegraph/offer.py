@@ -170,7 +170,7 @@ def _jobs(config: CodegraphConfig, host: Host, base: CoreParts, parts: ToolParts
         builder=base.builder,
         purger=Purger(host.database, base.leases, kept, now),
         embed=parts.embedder.embed if has_vectors else None,
-        sweeps=(base.store.sweep, parts.workspaces.sweep),
+        sweeps=(parts.embedder.sweep, base.store.sweep, parts.workspaces.sweep),
         check=base.scip_merge.check if config.scip == "auto" else None,
         health=base.health,
         justifier=base.justifier,

@@ -107,10 +107,9 @@ class Branches:
         """Note that a branch moved or went; returns whether it has a layer."""
         return await self._set(owner, name, pushed=when) > 0
 
-    async def remove(self, owner: Owner, name: str) -> None:
-        """Forget a branch."""
-        async with self._database.begin() as connection:
-            await connection.execute(table.delete().where(*_of(owner, name)))
+    async def remove(self, connection: AsyncConnection, owner: Owner, name: str) -> None:
+        """Forget a branch, within a transaction."""
+        await connection.execute(table.delete().where(*_of(owner, name)))
 
     async def purge(self, org: str, repo: str) -> int:
         """Forget all branches of a repository; returns their number."""

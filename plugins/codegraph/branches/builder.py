@@ -91,6 +91,7 @@ class BranchBuilder:
             view = await self.store.view(owner.org, owner.repo)
             if view is None:
                 return {"skipped": "Nothing of the repository is served."}
+            await self.store.layers(owner).end_unfinished_branch()
             try:
                 with span("read branch", root=True):
                     made = await self._made(repository, view, name, progress)
@@ -101,7 +102,6 @@ class BranchBuilder:
                 raise _unread(repository, name, error) from error
         if made is None:
             return {"unchanged": True}
-        await embed_in_time(self.embedder, made.over(view), made.files, self.log)
         return {"layer": made.layer, "commit": made.commit, "files": len(made.files)}
 
     async def _made(
@@ -129,10 +129,10 @@ class BranchBuilder:
             checked=began,
             used=self.now(),
         )
+        # Before it is served: whoever is killed in between begins anew, and embeds it then.
+        await embed_in_time(self.embedder, branch.over(view), branch.files, self.log)
         async with self.store.layers(owner).show(layer.layer, name) as connection:
             await self.branches.put(connection, owner, branch)
-        if known is not None:
-            await self.embedder.end_overlay(owner.org, owner.repo, known.layer)
         return branch
 
     async def _make_room(self, repository: Repository, owner: Owner) -> None:
@@ -144,12 +144,11 @@ class BranchBuilder:
     async def _let_go(self, repository: Repository, owner: Owner, known: Branch | None) -> None:
         if known is None:
             return
-        await self.branches.remove(owner, known.name)
-        await self.store.layers(owner).drop(known.layer)
-        await self.embedder.end_overlay(owner.org, owner.repo, known.layer)
         copy = self._copy(repository)
-        if copy is not None:
+        if copy is not None:  # first, since only who is still known is let go of again
             await copy.forget_branch(known.name)
+        async with self.store.layers(owner).hide(known.name) as connection:
+            await self.branches.remove(connection, owner, known.name)
 
     async def _head(self, repository: Repository, name: str) -> str | None:
         """The commit that a branch is at, where it comes from; None if there is none."""

@@ -201,7 +201,7 @@ class WorkingCopy:
         """Delete lock files of a killed process; the lease rules out any other."""
         for name in _LOCKS:
             (self.directory / ".git" / name).unlink(missing_ok=True)
-        for left in (self.directory / ".git" / "objects" / "pack").glob("tmp_*"):
+        for left in (self.directory / ".git" / "objects").glob("*/tmp_*"):
             left.unlink(missing_ok=True)
 
     def _too_large(self) -> str | None:

@@ -99,10 +99,25 @@ class EntityEmbedder:
         await self._stored(view.org, view.id, some, view.overlay.layer)
         return len(some)
 
-    async def end_overlay(self, org: str, repo: str, overlay: int) -> None:
-        """Delete the vectors of an overlay."""
-        if self._vectors is not None:
-            await self._vectors.remove_overlay(org, repo, overlay)
+    async def sweep(self) -> int:
+        """Delete the vectors of overlays that are not served any more; returns how many ended.
+
+        Call it before their layers are swept: as long as these are there, they are found here, so
+        whoever is killed after an overlay has ended leaves none.
+        """
+        if self._vectors is None:
+            return 0
+        from sqlalchemy import select
+
+        from plugins.codegraph.store.tables import layers
+
+        over = layers.c.state == "dead", layers.c.kind.in_(("branch", "overlay"))
+        async with self._database.read() as connection:
+            query = select(layers.c.org, layers.c.repo, layers.c.id).where(*over)
+            found = (await connection.execute(query)).all()
+        for org, repo, layer in found:
+            await self._vectors.remove_overlay(org, repo, layer)
+        return len(found)
 
     async def purge(self, org: str, repo: str) -> int:
         """Delete all vectors and file records of a repository; returns their number."""

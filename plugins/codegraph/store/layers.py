@@ -289,6 +289,26 @@ class Layers:
             await connection.execute(ready.values(state="ready"))
             yield connection
 
+    @asynccontextmanager
+    async def hide(self, branch: str) -> AsyncGenerator[AsyncConnection]:
+        """Stop serving a branch's layer, with what the block writes; a sweep deletes its rows."""
+        async with self._database.begin() as connection:
+            await self._alone(connection)
+            await self._end(connection, "branch", "ready", layers.c.branch == branch)
+            yield connection
+
+    async def end_unfinished_branch(self) -> None:
+        """End the layer of a branch that somebody was writing when they died.
+
+        Until it ends, no text of the repository is swept.
+        """
+        async with self._database.read() as connection:
+            if await connection.scalar(self._mine("branch", "building").limit(1)) is None:
+                return
+        async with self._database.begin() as connection:
+            await self._alone(connection)
+            await self._end(connection, "branch", "building")
+
     async def drop(self, layer: int) -> None:
         """Stop serving a layer; a sweep deletes its rows later."""
         async with self._database.begin() as connection:

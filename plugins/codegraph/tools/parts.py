@@ -198,6 +198,5 @@ class _Writer:
         return seen.overlay.layer
 
     async def end(self, org: str, repo: str, layer: int) -> None:
-        """Delete an overlay that is no longer used."""
+        """Let go of an overlay that is no longer used; a sweep deletes it, with its vectors."""
         await self._store.layers(Owner(org, repo)).drop(layer)
-        await self._embedding.end_overlay(org, repo, layer)
