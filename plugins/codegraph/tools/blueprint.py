@@ -77,10 +77,10 @@ def tools(access: Access, judgements: Judgements) -> list[Tool]:
         *,
         caller: Caller,
     ) -> Wire:
-        """What a system does for whom: its features with entry points and user flows, the
-        infrastructure beneath with the features that use it, and its helpers, with counts. Use it
-        first to explain or to plan in a system that you do not know; then search_by_purpose lists
-        the code of one feature."""
+        """What a system does for whom, on the indexed branch alone: its features with entry points
+        and user flows, the infrastructure beneath with the features that use it, and its helpers,
+        with counts. Use it first to explain or to plan in a system that you do not know; then
+        search_by_purpose lists the code of one feature."""
         opened = await access(caller, repo)
         note = await judgements.note(opened)
         found = await judgements.store.features(opened.graph.repo)

@@ -160,9 +160,9 @@ def _by_purpose(access: Access, search: Search, judgements: Judgements) -> Tool:
         *,
         caller: Caller,
     ) -> Listing[tuple[Entity, Statement]]:
-        """Find code by what it is for: all of a feature ("billing"), of a technology
-        ("authentication"), of a class, or what answers a question, each with its purpose and its
-        place in the system; all of it, the surest first, where nothing is asked for."""
+        """Find code of the indexed branch by what it is for: all of a feature ("billing"), of a
+        technology ("authentication"), of a class, or what answers a question, each with its purpose
+        and its place in the system; all of it, the surest first, where nothing is asked for."""
         opened = await access(caller, repo)
         note, total = "", None
         if query is None:

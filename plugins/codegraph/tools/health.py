@@ -59,11 +59,11 @@ def tools(access: Access, reports: HealthReports) -> list[Tool]:
         *,
         caller: Caller,
     ) -> Wire:
-        """The health of a repository: dead code, packages that reach past each other, code that no
-        test reaches, duplicated logic, circular imports, exports that nobody uses, and functions
-        that are hard to change, with an overall score and how it comes about. Every finding says
-        what it rests on and how sure it is. It is made from the graph after each full index; no
-        model is asked. Use it before you plan a clean-up or a large change."""
+        """The health of a repository's indexed branch: dead code, packages that reach past each
+        other, code that no test reaches, duplicated logic, circular imports, exports that nobody
+        uses, and functions that are hard to change, with an overall score and how it comes about.
+        Every finding says what it rests on and how sure it is. It is made from the graph after each
+        full index; no model is asked. Use it before you plan a clean-up or a large change."""
         opened = await access(caller, repo)
         view = opened.graph.repo
         report, made = await _awaited(access, reports, view)

@@ -69,11 +69,11 @@ def tools(access: Access, history: ChangeHistory) -> list[Tool]:
         *,
         caller: Caller,
     ) -> Listing[PastChange]:
-        """What just changed in a repository, newest first: the functions, classes, variables and
-        files that were added, updated, deleted or renamed with each push or save, each with its
-        place and signature before and after, the lines that differ, and what came of it for what
-        calls it. meta.indexes tells which commit and author each is of. Use it as you begin, to
-        see what others did, and where something broke since yesterday."""
+        """What just changed on a repository's indexed branch, newest first: the functions, classes,
+        variables and files that were added, updated, deleted or renamed with each push or save,
+        each with its place and signature before and after, the lines that differ, and what came of
+        it for what calls it. meta.indexes tells which commit and author each is of. Use it as you
+        begin, to see what others did, and where something broke since yesterday."""
         opened = await access(caller, repo)
         view = opened.graph.repo
         moment, after = await _start(history, view, since)
