@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gateway.cli.options import Setup
+from gateway.config.addresses import MCP_PATH
 
 if TYPE_CHECKING:
     import httpx2
@@ -23,6 +24,10 @@ START_TIMEOUT_SECONDS = 30.0
 """Seconds to wait for a portal that is starting or for another command to finish."""
 
 _RETRY_INTERVAL_SECONDS = 0.1
+_STATUS = "/admin/status?own"
+"""What this process of a portal says of itself, without asking the others."""
+_ADDRESS_TIMEOUT_SECONDS = 2.0
+"""Seconds that a portal has to say its address; it is told beside what a command is for."""
 
 
 @asynccontextmanager
@@ -42,6 +47,7 @@ async def connected(
     Raises:
         ConfigError: the data directory stays held by a process that does not answer, or the
             portal cannot be opened.
+        click.ClickException: it ended before it answered.
     """
     import httpx2
 
@@ -53,11 +59,18 @@ async def connected(
             headers={"X-Porch-As": tier},
             timeout=None,
         )
-        yield await stack.enter_async_context(client)
+        try:
+            yield await stack.enter_async_context(client)
+        except httpx2.TransportError as error:
+            raise _ended(setup, error) from None
 
 
 async def request_portal(
-    setup: Setup, method: str, path: str, body: Mapping[str, Any] | None = None
+    setup: Setup,
+    method: str,
+    path: str,
+    body: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
 ) -> Any:
     """Ask the portal that holds the data directory, as its own user.
 
@@ -66,12 +79,14 @@ async def request_portal(
         method: the HTTP method.
         path: the address below the portal's.
         body: what to send as JSON, or None.
+        seconds: how long it may take, or None for as long as it does.
 
     Returns:
-        The answer's JSON; None where no portal runs there.
+        The answer's JSON; None where no portal runs there, or is left to read from.
 
     Raises:
         ToolFailed: the portal refuses.
+        click.ClickException: it ended before it had answered something that may have an effect.
     """
     from gateway.server.data_directory import local_socket
 
@@ -82,15 +97,47 @@ async def request_portal(
 
     transport = httpx2.AsyncHTTPTransport(uds=str(socket_path))
     async with httpx2.AsyncClient(
-        transport=transport, base_url="http://localhost", timeout=None
+        transport=transport, base_url="http://localhost", timeout=seconds
     ) as client:
-        response = await client.request(method, path, json=body)
+        try:
+            response = await client.request(method, path, json=body)
+        except httpx2.TransportError as error:
+            if method == "GET" or isinstance(error, httpx2.ConnectError):
+                return None
+            raise _ended(setup, error) from None
     answer = response.json()
     if response.is_success:
         return answer
     from gateway.contract import ToolFailed
 
     raise ToolFailed(answer["error"]["code"], answer["error"]["message"])
+
+
+async def mcp_url(setup: Setup) -> str:
+    """The address of the portal's MCP endpoint, as members paste it.
+
+    It is that of the portal that runs on the data directory, which may listen elsewhere than
+    ``portal.yaml`` says, or else what that file says.
+    """
+    running = await request_portal(setup, "GET", _STATUS, seconds=_ADDRESS_TIMEOUT_SECONDS)
+    return (running["url"] if running else setup.portal.config.url) + MCP_PATH
+
+
+def _ended(setup: Setup, error: Exception) -> click.ClickException:
+    """What to tell whoever asked a portal that ended before it answered."""
+    import httpx2
+
+    where = f"The portal on {setup.data_dir}"
+    if isinstance(error, httpx2.ConnectError):
+        return click.ClickException(
+            f"{where} is just ending: it takes no more requests, and has not had this one. "
+            "Run the command again in a moment; without a portal it opens one for itself. To have "
+            "one run, start it with `porch serve`."
+        )
+    return click.ClickException(
+        f"{where} ended before it answered, so what was asked may be done or not. Look before "
+        "you run the command again: `porch audit` lists what was called, and what came of it."
+    )
 
 
 def admin_answer(setup: Setup, method: str, path: str, **request: Any) -> Any:

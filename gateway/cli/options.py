@@ -54,6 +54,14 @@ class Setup:
         place = data or named_directory("data") or self._config.absolute().parent / "data"
         self.data_dir = place.expanduser().absolute()
 
+    def on_port(self, port: int) -> Setup:
+        """These settings where the system has picked the port, which ``port: 0`` asks it to."""
+        if self.portal.config.listen.port:
+            return self
+        given = dict(self._overrides or {})
+        given["listen"] = {**given.get("listen", {}), "port": port}
+        return Setup(self._config, self.data_dir, given)
+
     @cached_property
     def portal(self) -> Portal:
         """The configuration.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
-    from gateway.contract import Command, Host, Plugin
+    from gateway.contract import Command, CommandContext, Host, Plugin
     from gateway.plugin_discovery import Found
 
 
@@ -107,9 +107,9 @@ def _click_command(plugin: Plugin, declared: Command, found: Found) -> click.Com
         logs.configure("critical")
         setup = Setup(config, data)
         args = _validated(declared.args, values)
-        context = _context(setup, plugin, found, as_json, declared.beside_portal)
 
         async def awaited() -> int:
+            context = await _context(setup, plugin, found, as_json, declared.beside_portal)
             return await declared.run(args, context)
 
         click.get_current_context().exit(asyncio.run(awaited()))
@@ -183,7 +183,10 @@ def _validated(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
         raise click.UsageError("; ".join(lines)) from None
 
 
-def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool, beside: bool) -> Any:
+async def _context(
+    setup: Setup, plugin: Plugin, found: Found, as_json: bool, beside: bool
+) -> CommandContext:
+    from gateway.cli.connection import mcp_url
     from gateway.contract import CommandContext
 
     @asynccontextmanager
@@ -202,7 +205,7 @@ def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool, beside: 
         emit=emit,
         json=as_json,
         host=host,
-        url=f"{setup.portal.config.url}/mcp",
+        url=await mcp_url(setup),
         ask=ask,
     )
 

@@ -116,7 +116,7 @@ def _run(setup: Setup, tokens: StaticTokens) -> None:
 
     give_back_freed_memory()
     with held(setup.data_dir), listen(setup.portal.config) as tcp:
-        _serve(setup, tokens, tcp)
+        _serve(setup.on_port(tcp.getsockname()[1]), tokens, tcp)
     click.echo("Stopped.")
 
 

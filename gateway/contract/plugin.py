@@ -131,7 +131,8 @@ class CommandContext:
         emit: prints a JSON value for a program; used where ``json`` is true.
         json: whether ``--json`` was given.
         host: opens the services for the command, as ``async with host() as host``.
-        url: the address of the portal's MCP endpoint, as members paste it.
+        url: the address of the portal's MCP endpoint, as members paste it: of the portal that runs
+            on the data directory, or else as ``portal.yaml`` says.
         ask: asks a REST route of the plugin's own, below ``/api/v1/<plugin>``, of the portal that
             holds the data directory, as its own user: ``await ask("POST", "/sync", {})`` gives the
             answer's JSON, or None where no portal runs there. Raises ``ToolFailed`` where it

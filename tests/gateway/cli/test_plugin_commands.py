@@ -23,7 +23,7 @@ from gateway.contract import (
     hookimpl,
 )
 from gateway.plugin_discovery import discover
-from tests.gateway.cli.conftest import Run
+from tests.gateway.cli.conftest import Run, ready, served
 
 
 class Args(BaseModel):
@@ -58,6 +58,15 @@ async def _store(args: Where, context: CommandContext) -> int:
     return 0
 
 
+class Nothing(BaseModel):
+    pass
+
+
+async def _tell_address(args: Nothing, context: CommandContext) -> int:
+    context.echo(context.url)
+    return 0
+
+
 @asynccontextmanager
 async def _open(config: Any, host: Host) -> AsyncGenerator[Offer]:
     yield Offer()
@@ -69,6 +78,7 @@ class Greeter:
         commands = (
             Command("greet", "Greet a place.", Args, _greet),
             Command("store", "Keep words.", Where, _store),
+            Command("address", "Say where members go.", Nothing, _tell_address),
         )
         return Plugin("greeter", "Greets.", _open, Config, commands, command="hello")
 
@@ -126,6 +136,17 @@ def test_a_bad_value_is_a_usage_error_that_names_it(greeter: Run) -> None:
 def test_the_host_opens_the_plugin_s_own_services(greeter: Run) -> None:
     result = greeter("store", "two", "words")
     assert result.output == "greeter keeps two words\n", result.exception
+
+
+def test_the_address_is_that_of_the_portal_that_runs_or_else_the_configured_one(
+    greeter: Run, place: Path
+) -> None:
+    portal = place / "config" / "portal.yaml"
+    portal.write_text(portal.read_text().replace("port: 0", "port: 9123"))
+    with served(place) as (url, _):  # on a port that the system picks
+        assert ready(url)
+        assert greeter("address").output == f"{url}/mcp\n"
+    assert greeter("address").output == "http://127.0.0.1:9123/mcp\n"
 
 
 def test_the_knowledge_plugin_checks_a_directory(porch: Run) -> None:
