@@ -22,6 +22,7 @@ from gateway.isolation.remote_call import RemoteCall, context_of
 from gateway.isolation.setup import Setup
 from gateway.observability.logs import get_logger
 from gateway.toolkit.background import cancel
+from gateway.toolkit.child_process import PIPE, Child, spawn
 
 CLOSE_SECONDS = 5.0
 """Seconds that a plugin has to close; then its process is ended."""
@@ -59,7 +60,7 @@ class PluginProcess:
         self._numbers = itertools.count(1)
         self._calls: dict[int, RemoteCall] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Child | None = None
         self._opening: asyncio.Future[Mapping[str, Any]] = (
             asyncio.get_running_loop().create_future()
         )
@@ -90,11 +91,11 @@ class PluginProcess:
             RuntimeError: it could not be opened, or the process has ended.
         """
         paths = [path for path in sys.path if path]
-        self._process = await asyncio.create_subprocess_exec(
+        self._process = await spawn(
             *(sys.executable, "-m", "gateway.isolation.child"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             start_new_session=True,  # a signal from the terminal is the portal's to hand on
         )
@@ -161,7 +162,7 @@ class PluginProcess:
         if pipe is not None and not pipe.is_closing():
             pipe.write(framed(content))
 
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
+    async def _read(self, process: Child) -> None:
         """Take what the process sends until it ends; it is gone and forgotten then."""
         output, errors = process.stdout, process.stderr
         if output is None or errors is None:

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from gateway.repositories.dates import last_dates
 from gateway.repositories.git import GitFailed, command
 from gateway.repositories.history import is_commit
+from gateway.toolkit.child_process import DEVNULL, Child, spawn
 
 CLONE_TIMEOUT_SECONDS = 300.0
 """How long the clone may take."""
@@ -98,11 +99,11 @@ async def remote_dates(origin: Origin, commit: str) -> dict[str, datetime]:
 
 async def _git(origin: Origin, directory: Path, *arguments: str) -> None:
     settings = {**_SETTINGS, "remote.origin.url": origin.url}
-    process = await asyncio.create_subprocess_exec(
+    process = await spawn(
         *command(directory, *arguments, settings=settings),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
+        stdin=DEVNULL,
+        stdout=DEVNULL,
+        stderr=DEVNULL,
         env=_environment(origin),
         start_new_session=True,
     )
@@ -122,7 +123,7 @@ async def _git(origin: Origin, directory: Path, *arguments: str) -> None:
         raise GitFailed(f"git {arguments[0]} failed")
 
 
-async def _ends(process: asyncio.subprocess.Process) -> bool:
+async def _ends(process: Child) -> bool:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_POLL_SECONDS):
             await process.wait()

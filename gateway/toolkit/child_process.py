@@ -17,6 +17,7 @@ import contextlib
 import subprocess
 import threading
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import IO, Any
 
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
@@ -77,6 +78,18 @@ class Child:
                 each.cancel()
         return self._process.wait()
 
+    async def give(self, data: bytes) -> None:
+        """Write all of its input, and close that; whoever ended early has not read all of it.
+
+        Where it writes while it reads, its output is to be read meanwhile: pipes hold little.
+        """
+        if self.stdin is None:
+            return
+        with contextlib.suppress(ConnectionError):  # its status and its errors say why
+            self.stdin.write(data)
+            await self.stdin.drain()
+        self.stdin.close()
+
     async def communicate(self) -> tuple[bytes, bytes]:
         """Read what is left of its output and its errors, and wait until it has ended."""
         both = (each.read() if each else _nothing() for each in (self.stdout, self.stderr))
@@ -87,6 +100,10 @@ class Child:
     def kill(self) -> None:
         """End it at once; nothing where it has ended."""
         self._process.kill()
+
+    def terminate(self) -> None:
+        """Ask it to end, by SIGTERM; nothing where it has ended."""
+        self._process.terminate()
 
     async def connect(self) -> None:
         """Attach its pipes to the running loop, and have its end noticed."""
@@ -120,6 +137,7 @@ async def spawn(
     stdout: int | None = None,
     stderr: int | None = None,
     env: Mapping[str, str] | None = None,
+    cwd: Path | str | None = None,
     start_new_session: bool = False,
     pass_fds: Collection[int] = (),
 ) -> Child:
@@ -135,6 +153,7 @@ async def spawn(
         stdout=stdout,
         stderr=stderr,
         env=env,
+        cwd=cwd,
         start_new_session=start_new_session,
         pass_fds=tuple(pass_fds),
     )

@@ -154,7 +154,7 @@ async def git(
         )
     except OSError as error:
         raise GitFailed(f"git cannot be started: {error.strerror}.") from None
-    giving = asyncio.create_task(_given(process.stdin, given))
+    giving = asyncio.create_task(process.give(given))
     try:
         async with asyncio.timeout(limits.seconds):
             return await _answered(process, arguments[0], limits, watch, remote)
@@ -166,16 +166,6 @@ async def git(
     finally:
         await cancel(giving)
         await _ended(process)
-
-
-async def _given(stream: asyncio.StreamWriter | None, given: bytes) -> None:
-    """Hand a process its input while its output is read: the pipes hold less than either."""
-    if stream is None:
-        return
-    with contextlib.suppress(ConnectionError):  # it ended early; its error output says why
-        stream.write(given)
-        await stream.drain()
-    stream.close()
 
 
 async def _answered(

@@ -12,6 +12,7 @@ import sys
 
 import msgspec
 
+from gateway.toolkit.child_process import PIPE, spawn
 from plugins.codegraph.model import Edge, Entity, Strategy
 from plugins.codegraph.scip.runner import INDEXERS, TIMEOUT_S, run
 from plugins.codegraph.scip.union import united
@@ -62,16 +63,17 @@ async def ordered(order: Order) -> Result:
     Args:
         order: what to run.
     """
-    process = await asyncio.create_subprocess_exec(
+    process = await spawn(
         *(sys.executable, "-m", "plugins.codegraph.scip.process"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
+        stdin=PIPE,
+        stdout=PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         start_new_session=True,  # Ctrl-C goes to the portal alone
     )
     data = await asyncio.to_thread(msgspec.msgpack.encode, order)
     try:
-        said, _ = await process.communicate(data)
+        await process.give(data)  # it reads all of it before it writes
+        said, _ = await process.communicate()
     finally:
         if process.returncode is None:
             process.terminate()  # it ends the indexer first

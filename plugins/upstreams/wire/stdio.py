@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 
+from gateway.toolkit import child_process
 from gateway.toolkit.background import cancel
 from plugins.upstreams.wire.calls import Calls
 from plugins.upstreams.wire.connection import Child, TransportName
@@ -74,7 +75,7 @@ class Stdio(Duplex):
     def __init__(self, child: Child, limits: Limits) -> None:
         super().__init__(limits)
         self._child = child
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: child_process.Child | None = None
         self._portal: asyncio.StreamWriter | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._stray_lines = 0
@@ -91,13 +92,13 @@ class Stdio(Duplex):
         supervise = (sys.executable, "-I", "-S", str(_SUPERVISOR), str(theirs.fileno()))
         kept = {name: os.environ[name] for name in HARMLESS if name in os.environ}
         try:
-            self._process = await asyncio.create_subprocess_exec(
+            self._process = await child_process.spawn(
                 *supervise,
                 str(self.limits.closing_s),
                 *self._child.command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
+                stdin=child_process.PIPE,
+                stdout=child_process.PIPE,
+                stderr=child_process.PIPE,
                 cwd=self._child.cwd,
                 env={**kept, **self._child.env},
                 pass_fds=[theirs.fileno()],
@@ -118,7 +119,7 @@ class Stdio(Duplex):
         watched = asyncio.create_task(self._watch(told, [heard, said]))
         self._tasks = [heard, said, watched]
 
-    async def _hear_output(self, process: asyncio.subprocess.Process) -> None:
+    async def _hear_output(self, process: child_process.Child) -> None:
         assert process.stdout is not None  # noqa: S101  (a pipe was asked for)
         lines = Lines(self.limits.message_bytes)
         while chunk := await process.stdout.read(_CHUNK):
@@ -156,7 +157,7 @@ class Stdio(Duplex):
         if not self._has_spoken:
             self.lost(NotMcp("The command writes what is no MCP to its standard output."))
 
-    async def _hear_errors(self, process: asyncio.subprocess.Process) -> None:
+    async def _hear_errors(self, process: child_process.Child) -> None:
         assert process.stderr is not None  # noqa: S101  (a pipe was asked for)
         lines, share = Lines(MAX_SAID), Share()
         while chunk := await process.stderr.read(_CHUNK):
@@ -197,7 +198,7 @@ class Stdio(Duplex):
             self._portal.close()  # which ends the child, should this be cut off
         self.lost(ConnectionLost("The connection was closed."))
 
-    async def _end(self, process: asyncio.subprocess.Process, portal: asyncio.StreamWriter) -> None:
+    async def _end(self, process: child_process.Child, portal: asyncio.StreamWriter) -> None:
         grace_s = self.limits.closing_s
         if process.stdin is not None:
             process.stdin.close()
@@ -213,7 +214,7 @@ class Stdio(Duplex):
         await _read_out(process, grace_s)
 
 
-async def _read_out(process: asyncio.subprocess.Process, seconds: float) -> None:
+async def _read_out(process: child_process.Child, seconds: float) -> None:
     """Read what a program that has ended left in its pipes: they stay open until their end."""
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(seconds):
@@ -222,7 +223,7 @@ async def _read_out(process: asyncio.subprocess.Process, seconds: float) -> None
                     pass
 
 
-async def _ends(process: asyncio.subprocess.Process, seconds: float) -> bool:
+async def _ends(process: child_process.Child, seconds: float) -> bool:
     try:
         await asyncio.wait_for(process.wait(), seconds)
     except TimeoutError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -103,3 +104,43 @@ def test_who_gives_up_starting_it_leaves_no_process(
 
     run(work())
     assert made[0].returncode == -9
+
+
+def test_it_runs_in_a_directory_and_reads_its_input_to_the_end(run: Run, tmp_path: Path) -> None:
+    data = b"a line of the garden\n" * 100_000
+
+    async def work() -> bytes:
+        program = "import os, sys; print(os.getcwd(), len(sys.stdin.buffer.read()))"
+        child = await python(program, stdin=PIPE, stdout=PIPE, cwd=tmp_path)
+        await child.give(data)
+        output, _ = await child.communicate()
+        return output
+
+    assert run(work()).split() == [str(tmp_path).encode(), str(len(data)).encode()]
+
+
+def test_who_ends_without_reading_its_input_is_no_error(run: Run) -> None:
+    async def work() -> int:
+        child = await python("import sys; sys.exit(2)", stdin=PIPE)
+        await child.give(b"x" * 10_000_000)
+        return await child.wait()
+
+    assert run(work()) == 2
+
+
+def test_it_is_asked_to_end_and_may_say_how_it_does(run: Run) -> None:
+    program = """
+import signal, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+print("begun", flush=True)
+signal.pause()
+"""
+
+    async def work() -> int:
+        child = await python(program, stdout=PIPE)
+        assert child.stdout is not None
+        assert await child.stdout.readline() == b"begun\n"
+        child.terminate()
+        return await child.wait()
+
+    assert run(work()) == 7
