@@ -115,12 +115,14 @@ def _replaced(
 
 
 @contextmanager
-def _left(where: Any, name: str) -> Iterator[None]:
-    """Have this process be killed where a transaction has just been committed."""
+def _around(where: Any, name: str, *, after: bool) -> Iterator[None]:
+    """Have this process be killed before a transaction begins, or once it is committed."""
     real = getattr(where, name)
 
     @asynccontextmanager
     async def dying(*args: Any, **more: Any) -> AsyncIterator[Any]:
+        if not after:
+            _die()
         async with real(*args, **more) as found:
             yield found
         _die()
@@ -146,16 +148,14 @@ MOMENTS: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "before it is embedded": lambda: _replaced(EntityEmbedder, "embed_overlay", after=False),
     "when some of it is embedded": lambda: _replaced(CodeVectors, "put", after=True),
     "before it is committed": lambda: _replaced(Branches, "put", after=True),
-    "when it is shown": lambda: _left(Layers, "show"),
+    "when it is shown": lambda: _around(Layers, "show", after=True),
     "when all is done but noted": contextlib.nullcontext,
 }
 """The moments of a branch that is read, or read again."""
 EVICTIONS: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
-    "when another branch's commit is let go": lambda: _replaced(
-        WorkingCopy, "forget_branch", after=True
-    ),
+    "when another branch's commit is let go": lambda: _around(Layers, "hide", after=False),
     "when another branch is forgotten": lambda: _replaced(Branches, "remove", after=True),
-    "when another branch is gone": lambda: _left(Layers, "hide"),
+    "when another branch is gone": lambda: _around(Layers, "hide", after=True),
 }
 """The moments at which the branch that was asked about longest ago makes room."""
 

@@ -8,9 +8,15 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
+from gateway.plugin_host import make_host
 from plugins.codegraph.branches import branch_graphs
 from plugins.codegraph.indexer import tree_edits
+from plugins.codegraph.store.layers import LayerGone, Stamp
+from plugins.codegraph.store.owner import Owner
+from plugins.codegraph.store.store import GraphStore
+from plugins.codegraph.store.tables import repositories
 from tests.plugins.codegraph.branches.garden import Garden, garden, pushed
 from tests.plugins.codegraph.checkouts import run_git
 from tests.servers.git_host import GitHost
@@ -117,6 +123,23 @@ async def test_the_branch_that_was_asked_about_longest_ago_goes_first(asked: Gar
     assert await asked.jobs() == 3
     assert await asked.knows("one", "one")
     assert await asked.jobs() == 4
+
+
+async def test_a_layer_that_was_being_written_ends_also_where_its_branch_is_gone_meanwhile(
+    asked: Garden,
+) -> None:
+    services = asked.portal.running.services.for_plugin("codegraph")
+    store = GraphStore(make_host(services, "codegraph", "Test").database)
+    async with store.database.read() as connection:
+        row = (await connection.execute(select(repositories.c.org, repositories.c.id))).one()
+    view = await store.view(*row)
+    assert view is not None
+    layers = store.layers(Owner(*row))
+    left = await layers.begin(Stamp("c", "spring"), (view.layer, view.generation))
+    await asked.refused("spring")
+    with pytest.raises(LayerGone, match="dead, not building"):
+        async with layers.show(left, "spring"):
+            pass
 
 
 async def test_a_branch_that_has_little_in_common_is_left_to_an_index_of_its_own(
