@@ -1,8 +1,9 @@
 """How well memory finds what long conversations ask for, and what holds after it has changed.
 
 300 questions over dialogues of 14 weeks between eight people (``dialogues.py``), and 200 facts that
-change among 200 pairs that do not contradict each other (``updates.py``), and questions that take
-two entries (``linked.py``), on a real memory with the embedded model. A part of the families of
+change among 200 pairs that do not contradict each other (``updates.py``), as many again that are
+said more freely, and questions that take two entries (``linked.py``), on a real memory with the
+embedded model. A part of the families of
 each is kept apart by hash, and nothing was tuned on it.
 """
 
@@ -24,7 +25,7 @@ from typing import Any, Literal
 from benchmarks.dialogues import WEEKS, Asked, Turn, dialogues
 from benchmarks.linked import chains
 from benchmarks.table import Bar, Row, Unmeasurable
-from benchmarks.updates import Pair, Update, pairs, updates
+from benchmarks.updates import FREE, PLAIN, Pair, Update, pairs, updates
 from gateway.config.portal_keys import Services
 from gateway.contract import Caller, Tier
 from gateway.plugin_host import make_host
@@ -54,7 +55,13 @@ def measure() -> list[Row]:
 
 
 async def _measured() -> list[Row]:
-    return [*await _recall(), *await _led(), *await _changes()]
+    return [
+        *await _recall(),
+        *await _led(),
+        *await _changes(PLAIN),
+        *await _changes(FREE),
+        *await _others(),
+    ]
 
 
 @asynccontextmanager
@@ -149,14 +156,15 @@ async def _led() -> list[Row]:
     return rows
 
 
-async def _changes() -> list[Row]:
+async def _changes(data: str) -> list[Row]:
     """Each fact among others, said before and after; nobody decides how they go together."""
     outcomes: list[tuple[Update, _Outcome]] = []
-    for _, some in groupby(updates(), key=lambda each: each.turn):
+    for _, some in groupby(updates(data), key=lambda each: each.turn):
         outcomes += await _round(list(some))
-    flagged = await _flagged(pairs())
+    flagged = await _flagged(pairs(data))
     rows = []
     for part, wanted in (("all", None), ("kept apart", True)):
+        part = part if data == PLAIN else f"freely said, {part}"
         chosen = [each for update, each in outcomes if wanted in (None, update.held_out)]
         first = 100 * mean(each.right for each in chosen)
         stale = 100 * mean(each.stale for each in chosen)
@@ -210,6 +218,36 @@ async def _round(some: Sequence[Update]) -> list[tuple[Update, _Outcome]]:
         (each, _Outcome(first[:1] == [new[number]], first[:1] == [old[number]], named[number]))
         for number, (each, first) in enumerate(zip(some, found, strict=True))
     ]
+
+
+async def _others() -> list[Row]:
+    """How often an answer stays the first after something else was said of what it is about."""
+    rounds: list[list[Pair]] = []
+    for each in pairs(FREE):
+        fits = (some for some in rounds if all(one.family != each.family for one in some))
+        if (some := next(fits, None)) is None:
+            rounds.append(some := [])
+        some.append(each)
+    stayed = [pair for some in rounds for pair in await _stayed(some)]
+    rows = []
+    for part, wanted in (("all", None), ("kept apart", True)):
+        chosen = [first for pair, first in stayed if wanted in (None, pair.held_out)]
+        what = f"an answer stays first after something else was said, {part}"
+        rows.append(Row(SECTION, what, 100 * mean(chosen), "%", None, f"of {len(chosen)}"))
+    return rows
+
+
+async def _stayed(some: Sequence[Pair]) -> list[tuple[Pair, bool]]:
+    begin = datetime.now(UTC) - timedelta(weeks=20)
+    async with _memory() as memory:
+        ids = []
+        for number, each in enumerate(some):
+            made = await _remember(memory, each.before, begin + timedelta(hours=number))
+            ids.append(made.entry.id)
+        for number, each in enumerate(some):
+            await _remember(memory, each.after, begin + timedelta(weeks=8, hours=number))
+        found = [await _found(memory, each.question) for each in some]
+    return [(each, first[:1] == [id]) for each, first, id in zip(some, found, ids, strict=True)]
 
 
 async def _flagged(some: Sequence[Pair]) -> list[tuple[Pair, bool]]:

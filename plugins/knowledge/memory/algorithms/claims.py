@@ -78,6 +78,8 @@ def claims(text: str, speaker: str = "") -> tuple[Claim, ...]:
     """
     text = text.strip()
     match = _TURN.match(text)
+    if match and known.CUE_LABEL.match(match[1]):
+        match = None  # "Correction: ..." is said by nobody of that name
     if match and _verb_at(_TOKEN.findall(text[match.end() :])) is not None:
         speaker, text = match[1], text[match.end() :]
     own = frozenset(map(stem, speaker.lower().split()))
@@ -131,12 +133,16 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
 
 
 def _counted(tokens: Sequence[str]) -> Iterable[str]:
-    """What numbers count, which tells the three plots from the five guests."""
+    """What numbers count, which tells the three plots from the five guests; of units of one
+    dimension it is the same: 30 seconds are replaced by 2 minutes.
+    """
     for number, token in pairwise(tokens):
         term = stem(token.lower())
         is_number = number.isdigit() or known.KINDS.get(stem(number.lower())) == "number"
         plain = token.islower() and token not in STOP_WORDS and token not in known.VERBS
-        if is_number and plain and term not in known.KINDS and token not in known.PREPOSITIONS:
+        if is_number and (dimension := known.DIMENSIONS.get(token.lower())):
+            yield dimension
+        elif is_number and plain and term not in known.KINDS and token not in known.PREPOSITIONS:
             yield term
 
 

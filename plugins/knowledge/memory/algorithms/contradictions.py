@@ -28,6 +28,9 @@ _NAMED_BY_PROPERTY = frozenset(ATTRIBUTE_VERBS.values())
 _ONE_VALUED = frozenset({"live", "work", "marry"})
 """Verbs of which somebody has one object at a time."""
 
+_LIKE = {"place": "name", "month": "number", "day": "number"}
+"""Kinds of values that stand for each other: "on Monday" becomes "on the 4th"."""
+
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
@@ -96,12 +99,11 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
 
 def _apart(new: Claim, old: Claim) -> bool:
     """Whether each has a word of its own for what it is about, or for a property of it."""
-    if _count_apart(new, old):
+    if _count_apart(new, old) or _other_kinds(new, old):
         return True
     own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
-    properties = new.attribute - old.terms, old.attribute - new.terms
     # Of two people who are said to do one thing the later one may have taken it over.
-    return bool(own and other and not new.said & old.said) or all(properties)
+    return bool(own and other and not new.said & old.said) or _other_property(new, old)
 
 
 def _one_thing(new: Claim, old: Claim) -> bool:
@@ -109,7 +111,7 @@ def _one_thing(new: Claim, old: Claim) -> bool:
 
     They are not where each has a word of its own for what it is about.
     """
-    if new.attribute and old.attribute and not new.attribute & (old.attribute | old.said):
+    if new.attribute and old.attribute and _other_property(new, old):
         return False
     if _count_apart(new, old):
         return False
@@ -127,6 +129,18 @@ def _one_thing(new: Claim, old: Claim) -> bool:
         return len(shared) >= 2 or bool(shared & new.subject & old.subject)
     mine, theirs = new.subject | new.attribute, old.subject | old.attribute
     return bool((mine & old.terms | theirs & new.terms) - new.voice)
+
+
+def _other_property(new: Claim, old: Claim) -> bool:
+    """Whether each names a property, and a word of it that the other has not: "opening time"."""
+    return all((new.attribute - old.terms, old.attribute - new.terms))
+
+
+def _other_kinds(new: Claim, old: Claim) -> bool:
+    """Whether each has values of its own, and none is of a kind of the other's: a day, a name."""
+    one = {_LIKE.get(kind, kind) for term, kind in new.values if term not in old.terms}
+    other = {_LIKE.get(kind, kind) for term, kind in old.values if term not in new.terms}
+    return bool(one and other) and one.isdisjoint(other)
 
 
 def _count_apart(new: Claim, old: Claim) -> bool:

@@ -19,6 +19,8 @@ _KIND = re.compile(
     rf"\b(what|which)\s+(?!(?:{_ASKS})\b)(?:[\w-]+\s+){{1,3}}?(?=(?:{_ASKS})\b)", re.IGNORECASE
 )
 """What is asked for: "which day", "what dose"."""
+_COUNTED = re.compile(r"\b(how) many\s+[\w-]+", re.IGNORECASE)
+"""What is to be counted: "how many people", of which the answer may say "participants"."""
 _PROPERTY = re.compile(rf"\b({_BE})\s+the\s+(?:[\w-]+\s+){{1,3}}?(?=(?:of|for)\b)", re.IGNORECASE)
 """What is asked of the subject: "the limit of", "the password for"."""
 _OWNED = re.compile(r"(['\u2019]s)\s+[\w-]+")
@@ -38,7 +40,8 @@ def subject_of(question: str) -> str:
     Args:
         question: as it was asked.
     """
-    left = _OWNED.sub(r"\1", _PROPERTY.sub(r"\1 ", _KIND.sub(r"\1 ", question)))
+    left = _COUNTED.sub(r"\1", _KIND.sub(r"\1 ", question))
+    left = _OWNED.sub(r"\1", _PROPERTY.sub(r"\1 ", left))
     left = _IS_DONE.sub(r"\1\2", _DOES.sub(r"\1", left))
     kept = [word for word in _WORD.findall(left) if not _is_verb(word)]
     tail = _TAIL.search(left)

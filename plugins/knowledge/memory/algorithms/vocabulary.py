@@ -91,7 +91,9 @@ CUE = re.compile(
 )
 """Words that say that something has changed."""
 CUE_LABEL = re.compile(
-    r"^(?:update|correction|note|reminder|news|fyi|edit|change)\b", re.IGNORECASE
+    r"^(?:update|correction|erratum|note|reminder|news|fyi|edit|change|attention|important"
+    r"|announcement|decision|decided|agreed|ps|heads-up)\b",
+    re.IGNORECASE,
 )
 """What stands before a colon and is no thing of which something is said."""
 CUE_TERMS = frozenset(
@@ -122,6 +124,17 @@ colour: red blue green yellow black white grey gray brown orange purple pink sil
     for form in (word, f"{word}s")
 }
 """Terms that are values, each with its kind."""
+DIMENSIONS = _groups("""
+@time: ms s sec second seconds min minute minutes h hour hours day days week weeks
+@time: month months year years
+@size: byte bytes kb mb gb tb kib mib gib tib
+@length: mm cm m km metre metres meter meters mile miles
+@length: kilometre kilometres kilometer kilometers
+@weight: mg g kg gram grams kilo kilos kilogram kilograms ton tons tonne tonnes pound pounds
+@volume: ml cl l litre litres liter liters
+@money: euro euros eur cent cents dollar dollars usd franc francs chf
+""")
+"""Units, each with what it measures."""
 OPPOSITES = tuple(
     frozenset(map(stem, pair))
     for pair in _groups("""

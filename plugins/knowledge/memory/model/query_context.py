@@ -80,10 +80,12 @@ class Link(NamedTuple):
     Attributes:
         name: what both name.
         entry: the answer's id.
+        alone: the score that the entry has without that, 0 to 1.
     """
 
     name: str
     entry: str
+    alone: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,11 @@ class Scored:
     number: int = 0
     follows: int | None = None
     link: Link | None = None
+
+    @property
+    def alone(self) -> float:
+        """How well it answers by itself, whatever leads to it."""
+        return self.score if self.link is None else self.link.alone
 
     @property
     def written(self) -> datetime:

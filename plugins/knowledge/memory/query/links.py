@@ -108,4 +108,4 @@ def _led(one: Scored, source: Scored, naming: Naming) -> Scored | None:
     if one.fit is not None:
         fits = one.fit + share * max(0.0, (source.fit or source.score) - one.fit)
     worth = one.score + share * (source.score - one.score)
-    return replace(one, score=worth, fit=fits, link=Link(naming.name, source.id))
+    return replace(one, score=worth, fit=fits, link=Link(naming.name, source.id, one.score))

@@ -26,6 +26,12 @@ W_OLDER = 0.98
 """What is left of the score where something newer of the same thing answers as well."""
 AS_GOOD = 0.6
 """The share of the older one's score from which on the newer one answers as well."""
+AS_NEAR = 0.2
+"""How much less near to the question the newer one may be, in cosine, where it says other things:
+what is said later of a thing is mostly of another property of it."""
+SAID_AGAIN = 0.7
+"""The share of the older one's terms from which on the newer one says it again, or denies it: "the
+wiki runs on Postgres, not on MySQL"."""
 MAX_STEPS = 10
 """Successors of successors that are looked for."""
 DEFAULT_REVIEW_AGE = timedelta(days=365)
@@ -93,7 +99,8 @@ class StandingOrder:
             return _held_at(found, challenges, question.entry_filter.as_of)
         now = self.clock()
         best = {one.id: one for one in found}
-        challenges = _as_good(challenges, best, await self._said(challenges, best, question))
+        said = await self._said(challenges, best)
+        challenges = _as_good(challenges, best, said, term_ids(subject_of(question.text)))
         for one in await self._missing(best, challenges, question):
             best[one.id] = one
         for _ in range(MAX_STEPS):  # a chain is settled from its beginning on
@@ -103,9 +110,9 @@ class StandingOrder:
         return sort_by_score(replace(one, score=scores[one.id]) for one in best.values())
 
     async def _said(
-        self, challenges: Challenges, best: Mapping[str, Scored], question: Question
+        self, challenges: Challenges, best: Mapping[str, Scored]
     ) -> Mapping[int, frozenset[int]]:
-        """Which terms of what the question is about stand in newer entries and the older ones."""
+        """The terms of answers that are newer than others, and of these."""
         numbers = {
             best[id].number
             for some in challenges.by_target.values()
@@ -114,7 +121,7 @@ class StandingOrder:
             for id in (each.entry, each.target)
             if id in best
         }
-        return await self.reads.terms_of(numbers, term_ids(subject_of(question.text)))
+        return await self.reads.terms_of(numbers)
 
     async def _missing(
         self, best: Mapping[str, Scored], challenges: Challenges, question: Question
@@ -217,31 +224,45 @@ def in_words(standing: Standing) -> str:
 
 
 def _as_good(
-    challenges: Challenges, best: Mapping[str, Scored], said: Mapping[int, frozenset[int]]
+    challenges: Challenges,
+    best: Mapping[str, Scored],
+    said: Mapping[int, frozenset[int]],
+    subject: Collection[int],
 ) -> Challenges:
     """The same without what is only newer, where it does not answer about as well.
 
     Args:
         challenges: what is at odds with answers.
         best: the answers.
-        said: the terms of what the question is about that each has; a newer one has them all.
+        said: the terms that each has.
+        subject: the terms of what the question is about; a newer one has those of the older.
     """
     none: frozenset[int] = frozenset()
+    asked = frozenset(subject)
 
     def counts(each: Challenge) -> bool:
         if each.kind is not Relation.IS_NEWER:
             return True
         newer, older = best.get(each.entry), best.get(each.target)
-        if newer is None or older is None or newer.link is not None:
-            return False  # what another answer leads to does not answer by itself
-        of_it = said.get(older.number, none) <= said.get(newer.number, none)
-        return of_it and newer.score >= AS_GOOD * older.score
+        if newer is None or older is None:
+            return False
+        before, after = said.get(older.number, none), said.get(newer.number, none)
+        if not before & asked <= after or newer.alone < AS_GOOD * older.alone:
+            return False
+        return len(before & after) >= SAID_AGAIN * len(before) or _as_near(newer, older)
 
     kept = {
         target: [each for each in some if counts(each)]
         for target, some in challenges.by_target.items()
     }
     return Challenges(kept, challenges.layers)
+
+
+def _as_near(newer: Scored, older: Scored) -> bool:
+    """Whether an entry is about as near to the question as an older one."""
+    if newer.cosine is None or older.cosine is None:
+        return True  # by words alone their scores are all there is
+    return newer.cosine >= older.cosine - AS_NEAR
 
 
 def _raise_successors(best: dict[str, Scored], challenges: Challenges) -> bool:

@@ -223,15 +223,11 @@ class Reads:
             for row in rows
         ]
 
-    async def terms_of(
-        self, numbers: Collection[int], terms: Sequence[int]
-    ) -> dict[int, frozenset[int]]:
-        """Which of some terms entries have that a caller has been shown, by their numbers."""
-        if not numbers or not terms:
+    async def terms_of(self, numbers: Collection[int]) -> dict[int, frozenset[int]]:
+        """The terms of entries that a caller has been shown, by their numbers."""
+        if not numbers:
             return {}
-        having = sa.select(worded.c.entry, worded.c.term).where(
-            worded.c.entry.in_(sorted(numbers)), worded.c.term.in_(list(terms))
-        )
+        having = sa.select(worded.c.entry, worded.c.term).where(worded.c.entry.in_(sorted(numbers)))
         found: dict[int, set[int]] = {}
         async with self.database.read() as connection:
             for row in await connection.execute(having):

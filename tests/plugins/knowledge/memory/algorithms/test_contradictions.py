@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from plugins.knowledge.memory.algorithms.claims import claims
 from plugins.knowledge.memory.algorithms.contradictions import MIN_COSINE, compare
+from plugins.knowledge.memory.algorithms.vocabulary import DIMENSIONS
 from plugins.knowledge.memory.model.entry import KnowledgeMetadata, KnowledgeSource, Layer
 from plugins.knowledge.memory.model.policy import PRIVATE
 from plugins.knowledge.memory.model.record import Record
@@ -53,6 +54,8 @@ CHANGES = [
     ("My sister lives in Oslo.", "My sister moved to Trondheim."),
     ("Vera is allergic to cats.", "Vera is not allergic to cats."),
     ("The garden gate is green.", "The garden gate is blue."),
+    ("The timeout of the proxy is 30 seconds.", "The timeout of the proxy is 2 minutes."),
+    ("The ledger uses MongoDB.", "Correction: the ledger uses MariaDB, not MongoDB."),
 ]
 BOTH_HOLD = [
     ("My favourite colour is teal.", "My favourite season is autumn."),
@@ -97,7 +100,10 @@ BOTH_HOLD = [
     ("Each guest may bring three friends.", "Each guest may bring five bottles."),
     ("The limit is ten parcels for each member.", "The limit is four plots for each member."),
     ("The printer of our flyers is Offset North.", "We buy our stamps from Offset North now."),
+    ("Theo's favourite dish is fried rice.", "Theo's favourite cake is apple cake."),
+    ("The upload page accepts at most 100 MB.", "The upload page allows 20 requests a second."),
 ]
+UNITS = sorted(DIMENSIONS)
 
 
 def said(content: str, owner: str = "person:ana") -> Record:
@@ -148,6 +154,27 @@ def test_two_people_of_a_conversation_do_not_contradict_each_other() -> None:
 
 def test_a_question_claims_nothing() -> None:
     assert claims("Is the gate code 4711?") == ()
+
+
+@given(st.sampled_from(UNITS), st.sampled_from(UNITS))
+def test_a_quantity_is_replaced_in_any_unit_of_its_dimension_and_in_no_other(
+    one: str, other: str
+) -> None:
+    new, old = (
+        said(f"The limit of the lift is 70 {one}."),
+        said(f"The limit of the lift is 4 {other}."),
+    )
+    assert compare(new, old, NEAR).replaces == (DIMENSIONS[one] == DIMENSIONS[other])
+
+
+@pytest.mark.parametrize(
+    ("later", "one_thing"),
+    [("The style guide got Ebba.", True), ("The style guide has grown to 40 pages.", False)],
+)
+def test_a_value_of_another_kind_is_not_newer_of_one_thing(later: str, one_thing: bool) -> None:
+    found = compare(said(later), said("The style guide is reviewed by Mina."), NEAR)
+    assert not found.replaces
+    assert found.one_thing is one_thing
 
 
 @given(st.text(max_size=300))

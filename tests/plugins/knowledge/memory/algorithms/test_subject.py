@@ -22,6 +22,7 @@ from plugins.knowledge.memory.algorithms.subject import subject_of
         ("What does one pay for a locker?", "one locker"),
         ("How does that work with the lunch box?", "lunch box"),
         ("Is the lunch box here?", "lunch box"),
+        ("How many people are in the choir?", "choir"),
     ],
 )
 def test_a_question_is_about_what_it_names_and_not_what_it_asks_of_it(

@@ -304,3 +304,27 @@ async def test_the_newer_stays_behind_where_it_is_about_something_else(world: Wo
     await write(world, "Bea is on call for the network and no more.")
     answer = await world.ask(ANA, "Who is on call for the printers?")
     assert contents(answer)[0] == older.entry.content
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "Responsibility for the member list went from Tomas to Ingrid.",
+        "Tomas asked Ingrid to be responsible for the member list.",
+    ],
+)
+async def test_what_names_the_value_before_goes_first_though_that_leads_to_it(
+    world: World, later: str
+) -> None:
+    await write(world, "Tomas is responsible for the member list.")
+    await write(world, later)
+    answer = await world.ask(ANA, "Who is responsible for the member list?")
+    assert contents(answer)[0] == later
+
+
+async def test_what_is_said_later_of_another_property_stays_behind(world: World) -> None:
+    earlier = "The index rebuild starts in the night."
+    await write(world, earlier)
+    await write(world, "The index rebuild writes a log.")
+    answer = await world.ask(ANA, "When does the index rebuild start?")
+    assert contents(answer)[0] == earlier
