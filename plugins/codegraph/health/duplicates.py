@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from zlib import crc32
@@ -61,6 +61,11 @@ class Body:
     names: Counter[str]
     literals: Counter[str]
 
+    @property
+    def content(self) -> Hashable:
+        """What two bodies share that are as good as copied."""
+        return self.shape, frozenset(self.names.items()), frozenset(self.literals.items())
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
@@ -79,17 +84,31 @@ def duplicates(code: CodeBase) -> tuple[list[Cluster], int]:
     """The clusters of a repository, those that repeat the most lines first, and how many functions
     are long enough to be in one. Tests are left out."""
     bodies = dict(_bodies(code))
-    alike = {
-        pair: each
-        for pair in _candidates(bodies)
-        if (each := similarity(bodies[pair[0]], bodies[pair[1]])) >= ALIKE
-    }
+    alike = _alike(bodies)
     found = [
         Cluster(sorted(members, key=code.place), min(alike[pair] for pair in pairs))
         for members, pairs in _joined(alike)
     ]
     found.sort(key=lambda each: (-repeated_lines(code, each), code.place(each.members[0])))
     return found, len(bodies)
+
+
+def _alike(bodies: Mapping[int, Body]) -> dict[tuple[int, int], float]:
+    """The pairs that are duplicates, with how alike they are.
+
+    Copies are put together before anything is compared: where a tree holds another one many times,
+    all pairs of copies would be most of the work.
+    """
+    copies: dict[Hashable, list[int]] = defaultdict(list)
+    for at, each in bodies.items():
+        copies[each.content].append(at)
+    firsts = {members[0]: bodies[members[0]] for members in copies.values()}
+    found = {(members[0], at): 1.0 for members in copies.values() for at in members[1:]}
+    for one, other in _candidates(firsts):
+        how = similarity(firsts[one], firsts[other])
+        if how >= ALIKE:
+            found[one, other] = how
+    return found
 
 
 def repeated_lines(code: CodeBase, cluster: Cluster) -> int:
@@ -158,8 +177,12 @@ def _tokens(pattern: re.Pattern[str], text: str) -> list[tuple[str, str]]:
 
 
 def similarity(one: Body, other: Body) -> float:
-    """How alike two bodies are, from 0 to 1; 0 where they do the same with other things."""
-    shape = len(one.shape & other.shape) / max(1, len(one.shape | other.shape))
+    """How alike two bodies are, from :data:`ALIKE` to 1; 0 where they are less so, or do the same
+    with other things."""
+    shared = len(one.shape & other.shape)
+    shape = shared / max(1, len(one.shape) + len(other.shape) - shared)
+    if shape < ALIKE:  # the rest costs more
+        return 0.0
     names = _shared(one.names, other.names)
     literals = _shared(one.literals, other.literals)
     if names < _NAMES_ALIKE or (literals < _LITERALS_ALIKE and names < ALIKE):

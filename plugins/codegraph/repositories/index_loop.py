@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
@@ -18,6 +17,7 @@ from gateway.toolkit.retry import backoff
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.jobs import INDEX, SCIP, UPKEEP, RepositoryJobs, index_key
 from plugins.codegraph.repositories.build import BuildFailed, PlainSteps
+from plugins.codegraph.repositories.calm import Calm
 from plugins.codegraph.repositories.leases import Busy, Gone
 from plugins.codegraph.repositories.repository import Repository
 
@@ -25,9 +25,6 @@ POLL_INTERVAL_S = 2.0
 """Seconds between polls of the registry, which other processes write to as well."""
 _SOON, _LATER = 0.1, 2.0
 """Seconds between attempts at a repository that somebody else works on: first, and at most."""
-_REST = 10
-"""So many times as long as the rules took over a repository, it is left before they run again: they
-go over the whole graph, and somebody may save a file every second."""
 _RETRY_PAUSE, _MAX_RETRY_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 
 
@@ -61,7 +58,7 @@ class IndexLoop:
         self._embedding: dict[str, asyncio.Task[None]] = {}
         self._reported: dict[str, int] = {}
         self._justifying: dict[str, asyncio.Task[None]] = {}
-        self._rests_until: dict[str, float] = {}
+        self._calm = Calm()
         self._asked: dict[str, str] = {}
         self._said: dict[str, str] = {}
 
@@ -87,7 +84,7 @@ class IndexLoop:
         late = [each.name for each in open_removals if each.is_late(self._now())]
         facts = {
             "repositories": len(found),
-            "entities": sum(int(each.state.summary.get("entities", 0)) for each in found),
+            "entities": sum(each.entities for each in found),
             "indexing": [f"{each.name}: {each.state}" for each in found if each.state.indexing],
             "waiting": [each.name for each in found if each.state.requested],
             "taken_out": [
@@ -166,7 +163,7 @@ class IndexLoop:
         for repo, repository in watched.items():
             if repo not in self._watching:
                 self._watching[repo] = asyncio.create_task(self._watch(repository))
-        await self._see_to_justifications()
+        await self._see_to_justifications(found)
         await self._see_to_opinions(found)
         for deletion in await self._jobs.purger.log(is_open=True):
             if deletion.is_due(self._now()):
@@ -226,14 +223,20 @@ class IndexLoop:
         made = f"{layer}/{self._now():%Y%m%d%H}"
         await self._ask(UPKEEP, {"task": "health", "repo": repo}, f"health/{repo}/{made}")
 
-    async def _see_to_justifications(self) -> None:
-        """Queue a job to justify a new index; what changes is justified here, as it is little."""
+    async def _see_to_justifications(self, found: Sequence[Repository]) -> None:
+        """Queue a job to justify a new index; the rules go over a changed one here."""
         justifier = self._jobs.justifier
-        for each in [] if justifier is None else await justifier.lagging():
+        lagging = [] if justifier is None else await justifier.lagging()
+        self._calm.keep({each.repo for each in lagging})
+        sizes = {each.id: each.entities for each in found}
+        for each in lagging:
             if each.new:
                 key = f"justify/{each.repo}/{each.layer}/{self._now():%Y%m%d%H}"
                 await self._ask(UPKEEP, {"task": "justify", "repo": each.repo}, key)
-            elif each.repo not in self._justifying and self._is_rested(each.repo):
+                continue
+            state = each.layer, each.generation
+            is_running = each.repo in self._justifying
+            if not is_running and self._calm.may_run(each.repo, state, sizes.get(each.repo, 0)):
                 work = self._justified(each.org, each.repo)
                 self._justifying[each.repo] = asyncio.create_task(work)
 
@@ -243,11 +246,8 @@ class IndexLoop:
             with suppress(RuntimeError):  # jobs start shortly after plugins
                 await self._jobs.opinions.loop.look(found)
 
-    def _is_rested(self, repo: str) -> bool:
-        return time.monotonic() >= self._rests_until.get(repo, 0.0)
-
     async def _justified(self, org: str, repo: str) -> None:
-        began = time.monotonic()
+        end = self._calm.begin(repo)
         try:
             if self._jobs.justifier is not None:
                 await self._jobs.justifier.run(org, repo)
@@ -255,8 +255,7 @@ class IndexLoop:
         except Exception as error:  # of the database; the next poll retries
             self._say(f"{repo}: justifications", str(error) or type(error).__name__)
         finally:
-            ended = time.monotonic()
-            self._rests_until[repo] = ended + _REST * (ended - began)
+            end()
             self._justifying.pop(repo, None)
 
     async def _refresh(self, repository: Repository, age: timedelta) -> None:

@@ -160,6 +160,11 @@ class Repository:
         """Whether it is open only because the portal serves this machine alone."""
         return self.tier is Tier.OPEN and not (self.tier_given or self.groups)
 
+    @property
+    def entities(self) -> int:
+        """The number of entities at the end of the last index."""
+        return int(self.state.summary.get("entities", 0))
+
     def seen_by(self, caller: Caller) -> bool:
         """Whether a caller may see it: by the tier, and by one of its groups if it has any."""
         in_group = not self.groups or not caller.groups.isdisjoint(self.groups)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from plugins.codegraph.health.areas import Areas
-from plugins.codegraph.health.duplicates import body, similarity
+from plugins.codegraph.health.duplicates import ALIKE, body, similarity
 from tests.plugins.codegraph.health.reading import read
 
 
@@ -157,6 +157,18 @@ def test_copies_with_other_local_names_literals_and_comments_are_the_same() -> N
 def test_the_same_shape_over_other_things_is_no_copy() -> None:
     other = FIRST.replace("price", "weight").replace("sold", "fragile").replace("notify", "pack")
     assert compared(FIRST, other.replace("round", "floor")) == 0
+
+
+async def test_three_hundred_copies_are_one_cluster_with_what_is_like_them(
+    tmp_path: Path, codegraph_file: Path
+) -> None:
+    tree = {f"copy_{at}.py": FIRST for at in range(300)}
+    tree["near.py"] = FIRST.replace("round(result, 2)", "round(result)")
+    other = FIRST.replace("price", "weight").replace("sold", "fragile").replace("notify", "pack")
+    tree |= {f"other_{at}.py": other for at in range(2)}
+    (large, small), _ = (await read(tree, tmp_path, codegraph_file)).copies
+    assert (len(large.members), len(small.members)) == (301, 2)
+    assert ALIKE <= large.similarity < small.similarity == 1
 
 
 def test_a_short_body_is_compared_with_nothing() -> None:

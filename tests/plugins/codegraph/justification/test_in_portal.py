@@ -10,7 +10,7 @@ import pytest
 
 from gateway.testing import TestPortal, open_test_portal
 from plugins.codegraph import plugin
-from plugins.codegraph.repositories import index_loop
+from plugins.codegraph.repositories import calm
 from plugins.codegraph.tools.judgements import BEHIND
 from tests.plugins.codegraph.justification.shops import SHOP
 
@@ -46,7 +46,7 @@ async def test_a_job_says_it_after_an_index_and_a_change_is_said_within_seconds(
 async def test_a_change_is_said_at_once_while_the_rules_over_the_whole_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_loop, "_REST", 10**6)
+    monkeypatch.setattr(calm, "REST", 10**6)
     tree = tmp_path / "shop"
     for path, text in SHOP.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
