@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gateway.toolkit.background import cancel
 from plugins.codegraph.git.command import GitFailed, Limits, Remote, Watch, git
 
 _REF = "refs/porch/head"
@@ -65,11 +66,10 @@ class WorkingCopy:
         Raises:
             GitFailed: the host, the branch or the disk failed; the previous state stays.
         """
-        branch = self._branch or await self._default_branch()
         with _full_disk():
             await asyncio.to_thread(self._unlock)
         try:
-            commit = await self._fetched(branch, watch)
+            return await self._fetched(watch)
         except _TooLarge:
             await self.remove()
             raise
@@ -77,8 +77,7 @@ class WorkingCopy:
             if not await self._damaged():
                 raise
             await self.remove()
-            commit = await self._fetched(branch, watch)
-        return Updated(commit, branch)
+            return await self._fetched(watch)
 
     async def fetch_branch(self, branch: str) -> str:
         """Fetch another branch beside what is checked out; returns its commit.
@@ -89,7 +88,7 @@ class WorkingCopy:
         with _full_disk():
             await asyncio.to_thread(self._unlock)
         try:
-            return await self._fetch(branch, branch_ref(branch), None)
+            return await self._fetch(f"refs/heads/{branch}", branch_ref(branch), None)
         except _TooLarge:
             await self.forget_branch(branch)  # what is checked out must fit again
             raise
@@ -130,7 +129,6 @@ class WorkingCopy:
         await asyncio.to_thread(delete)
 
     async def _default_branch(self) -> str:
-        await asyncio.to_thread(self.directory.mkdir, parents=True, exist_ok=True)
         asked = ("ls-remote", "--symref", "--", self._remote.url, "HEAD")
         answer = await self._git(*asked, remote=self._remote)
         for line in answer.splitlines():
@@ -141,21 +139,43 @@ class WorkingCopy:
             "Push to it first, or name a branch with --branch."
         )
 
-    async def _fetched(self, branch: str, watch: Watch | None) -> str:
-        commit = await self._fetch(branch, _REF, watch)
+    async def _fetched(self, watch: Watch | None) -> Updated:
+        commit, branch = await self._fetched_with_name(watch)
         await self._name_branch(f"refs/heads/{branch}")
         limits = Limits(self._seconds, exceeded=self._too_large)
         await self._git("reset", "--hard", "--quiet", _REF, limits=limits)
         await self._git("clean", "-ffdxq", limits=limits)
         await self._tidied()
-        return commit
+        return Updated(commit, branch)
 
-    async def _fetch(self, branch: str, ref: str, watch: Watch | None) -> str:
-        """Fetch the newest commit of a branch as a reference of ours; returns its id."""
+    async def _fetched_with_name(self, watch: Watch | None) -> tuple[str, str]:
+        """Fetch the branch; its commit and name.
+
+        What the default branch is called is asked at the same time: each question to a host
+        takes a push as long as all else that Git does.
+        """
+        if self._branch is not None:
+            return await self._fetch(f"refs/heads/{self._branch}", _REF, watch), self._branch
+        await self._initialise()
+        name = asyncio.create_task(self._default_branch())
+        try:
+            commit = await self._fetch("HEAD", _REF, watch)
+            return commit, await name
+        except GitFailed:
+            await name  # which knows better why there is nothing to fetch
+            raise
+        finally:
+            await cancel(name)
+
+    async def _initialise(self) -> None:
         await asyncio.to_thread(self.directory.mkdir, parents=True, exist_ok=True)
         if not (self.directory / ".git" / "HEAD").exists():
             await self._git("init", "--quiet", "--template=", "--initial-branch=porch")
-        wanted = f"+refs/heads/{branch}:{ref}"
+
+    async def _fetch(self, source: str, ref: str, watch: Watch | None) -> str:
+        """Fetch the newest commit of a host's reference as one of ours; returns its id."""
+        await self._initialise()
+        wanted = f"+{source}:{ref}"
         options = ("--depth=1", "--no-tags", "--force", "--progress", "--no-write-fetch-head")
         limits = Limits(self._seconds, exceeded=self._too_large)
         await git(

@@ -38,6 +38,21 @@ from plugins.codegraph.store.tables import justified
 
 
 @dataclass(frozen=True, slots=True)
+class _Begun:
+    """What was said before.
+
+    Attributes:
+        generation: the generation that was justified as a whole.
+        followed: the one up to which what changed was judged.
+        outline: the repository's, of when the whole was justified.
+    """
+
+    generation: int
+    followed: int
+    outline: Outline
+
+
+@dataclass(frozen=True, slots=True)
 class FollowUp:
     """Justifies what changed.
 
@@ -60,30 +75,31 @@ class FollowUp:
         begun = None if view is None else await self._begun(view)
         if view is None or begun is None:
             return None
-        generation, outline = begun
-        changed = await changed_since(self.database, view, generation)
+        changed = await changed_since(self.database, view, begun.followed)
         near = None if changed is None else await around(self.database, view, changed)
         if near is None:
             return None
         waiting = await Cascade(self.database).waiting(view)
-        said = await self._judged(view, outline, near)
+        said = await self._judged(view, begun.outline, near)
         try:
-            written = await StatementWriter(self.database, self.store).part(view, said, near.keys)
+            writer = StatementWriter(self.database, self.store)
+            written = await writer.part(view, said, near.keys, begun.generation)
             await Cascade(self.database).settle(view, waiting, said)
         except LayerGone:
             return None
         return written
 
-    async def _begun(self, view: RepositoryView) -> tuple[int, Outline] | None:
-        """The generation that was justified as a whole, and the outline of then."""
-        query = select(justified.c.generation, justified.c.outline).where(
+    async def _begun(self, view: RepositoryView) -> _Begun | None:
+        """What was said before; None where the whole was not, by these rules."""
+        query = select(justified.c.generation, justified.c.followed, justified.c.outline).where(
             justified.c.layer == view.layer, justified.c.rules == RULES
         )
         async with self.database.read() as connection:
             row = (await connection.execute(query)).first()
-        if row is None or row[0] in (STALE, view.generation) or row[1] is None:
+        if row is None or row.generation in (STALE, view.generation) or row.outline is None:
             return None
-        return row[0], unpacked(row[1])
+        followed = row.generation if row.followed is None else row.followed
+        return _Begun(row.generation, followed, unpacked(row.outline))
 
     async def _judged(
         self, view: RepositoryView, outline: Outline, near: Neighbourhood

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
@@ -103,9 +102,7 @@ async def around(
     async with database.read() as connection:
         calling = await _sources(connection, view, changed.keys)
         wanted = changed.callers | changed.keys | calling
-        of_paths = among(connection, entities.c.path, changed.paths)
-        of_keys = among(connection, entities.c.key, wanted)
-        mine = await _entities(connection, view, or_(of_paths, of_keys), MAX_JUDGED + 1)
+        mine = await _entities(connection, view, changed.paths, wanted, MAX_JUDGED + 1)
         if len(mine) > MAX_JUDGED:
             return None
         judged = frozenset(each.key for each in mine)
@@ -114,8 +111,7 @@ async def around(
             return None
         ends = {end for source, _, target in pairs for end in (source, target)}
         ends |= {each.parent for each in mine if each.parent is not None}
-        beyond = among(connection, entities.c.key, ends - judged)
-        others = await _entities(connection, view, beyond, MAX_EDGES)
+        others = await _entities(connection, view, (), ends - judged, MAX_EDGES)
     columns = Columns()
     for each in (*mine, *others):
         if each.kind in JUSTIFIED:
@@ -125,11 +121,23 @@ async def around(
 
 
 async def _entities(
-    connection: AsyncConnection, view: RepositoryView, those: Any, limit: int
+    connection: AsyncConnection,
+    view: RepositoryView,
+    paths: Collection[str],
+    keys: Collection[int],
+    limit: int,
 ) -> list[Entity]:
-    mine = entities.c.layer == view.layer, entities.c.repo == view.id, entities.c.org == view.org
-    query = select(*SELECTED).where(*mine, those).order_by(entities.c.id).limit(limit)
-    rows = await connection.execute(query)
+    """The entities of some files, and some others."""
+    here = select(entities.c.id).where(
+        entities.c.layer == view.layer, entities.c.repo == view.id, entities.c.org == view.org
+    )
+    # By both at once SQLite would read the whole layer.
+    of_paths = here.where(among(connection, entities.c.path, paths))
+    of_keys = here.where(among(connection, entities.c.key, keys))
+    those = entities.c.id.in_(of_paths.union(of_keys))
+    rows = await connection.execute(
+        select(*SELECTED).where(those).order_by(entities.c.id).limit(limit)
+    )
     return [entity_of((*row[:9], row[9][:MAX_DOC], *row[10:])) for row in rows]
 
 

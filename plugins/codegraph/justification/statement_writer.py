@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 
 from gateway.contract import Database
 from gateway.toolkit.sql import among, batches, insert_into
@@ -66,7 +66,11 @@ class StatementWriter:
         return counts
 
     async def part(
-        self, view: RepositoryView, statements: Sequence[Statement], keys: Collection[int]
+        self,
+        view: RepositoryView,
+        statements: Sequence[Statement],
+        keys: Collection[int],
+        since: int,
     ) -> int:
         """Write what is said of some entities; of those without a statement nothing is said.
 
@@ -74,6 +78,7 @@ class StatementWriter:
             view: the repository.
             statements: what is said of them.
             keys: all of them.
+            since: the generation of which the whole was said; of another, all is said anew.
 
         Returns:
             How many rows were written.
@@ -84,6 +89,10 @@ class StatementWriter:
         there = await self._there(view, keys)
         new = await self._changed(view, there, statements)
         await self._gone(view, there.keys() - {each.key for each in statements})
+        mine = justified.c.layer == view.layer, justified.c.generation == since
+        async with self._layers(view).serving(view.layer) as connection:
+            followed = update(justified).where(*mine).values(followed=view.generation)
+            await connection.execute(followed)
         return new
 
     async def _there(
@@ -140,6 +149,7 @@ class StatementWriter:
             "at": datetime.now(UTC),
             "counts": counts,
             "outline": packed(outline),
+            "followed": None,
         }
         async with self._layers(view).serving(view.layer) as connection:
             await connection.execute(delete(features).where(features.c.layer == view.layer))

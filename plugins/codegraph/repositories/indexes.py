@@ -158,18 +158,18 @@ class Indexes:
         if view is None:
             return found
         graph = self._store.open(view)
-        stats = await graph.stats()
-        languages = {name: each.files for name, each in stats.languages.items() if name}
+        sizes = await graph.sizes()
+        languages = {name: each.files for name, each in sizes.languages.items() if name}
         return found | {
-            "files": sum(each.files for each in stats.languages.values()),
-            "lines": sum(each.lines for each in stats.languages.values()),
+            "files": sum(each.files for each in sizes.languages.values()),
+            "lines": sum(each.lines for each in sizes.languages.values()),
             "languages": dict(sorted(languages.items(), key=lambda item: -item[1])),
-            "entities": sum(stats.entities.values()),
-            "edges": sum(stats.edges.values()),
-            **{word: stats.entities.get(kind, 0) for kind, word in _SHOWN.items()},
+            "entities": sum(sizes.entities.values()),
+            "edges": sizes.all_edges,
+            **{word: sizes.entities.get(kind, 0) for kind, word in _SHOWN.items()},
             "secrets": self._redaction_summary(repository, await graph.secrets()),
-            "skipped": stats.skipped,
-            "problems": stats.problems,
+            "skipped": sizes.skipped,
+            "problems": sizes.problems,
             "reasons": _reasons(await graph.reports(problems_only=True)),
         }
 

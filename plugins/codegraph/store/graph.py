@@ -142,22 +142,34 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
-    """The counts of a repository's content.
+class Sizes:
+    """How large a repository's content is.
 
     Attributes:
         languages: files and lines by language ("" for unknown ones), without skipped files.
-        entities, edges: the numbers by kind.
-        strategies: the number of edges by strategy.
-        unresolved: the number of call sites whose target is unknown.
+        entities: the numbers by kind.
+        all_edges: the number of edges.
         skipped: files that are not in the graph.
         problems: files that are only partly in the graph.
     """
 
     languages: Mapping[str, Counted] = field(default_factory=dict)
     entities: Mapping[EntityKind, int] = field(default_factory=dict)
+    all_edges: int = 0
+    skipped: int = 0
+    problems: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stats(Sizes):
+    """The counts of a repository's content; to count edges by kind takes longer than all else.
+
+    Attributes:
+        edges: the numbers by kind.
+        strategies: the number of edges by strategy.
+        unresolved: the number of call sites whose target is unknown.
+    """
+
     edges: Mapping[EdgeKind, int] = field(default_factory=dict)
     strategies: Mapping[Strategy, int] = field(default_factory=dict)
     unresolved: int = 0
-    skipped: int = 0
-    problems: int = 0

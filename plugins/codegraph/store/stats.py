@@ -7,8 +7,9 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from plugins.codegraph.model import EntityKind
 from plugins.codegraph.store.codes import EDGE_KINDS, ENTITY_KINDS, STRATEGIES
-from plugins.codegraph.store.graph import Counted, Stats
+from plugins.codegraph.store.graph import Counted, Sizes, Stats
 from plugins.codegraph.store.tables import edges, entities, files, unresolved
 from plugins.codegraph.store.visibility import Visibility
 
@@ -16,17 +17,31 @@ from plugins.codegraph.store.visibility import Visibility
 async def stats(connection: AsyncConnection, visibility: Visibility) -> Stats:
     """The counts of a view."""
     by_kind, by_strategy = await _edges(connection, visibility)
-    kinds = select(entities.c.kind, func.count()).where(*visibility.shown(entities))
-    found = await connection.execute(kinds.group_by(entities.c.kind))
-    things = {ENTITY_KINDS[kind]: count for kind, count in found}
     sites = select(func.sum(unresolved.c.sites)).where(*visibility.shown(unresolved))
     return Stats(
-        entities=things,
+        entities=await _entities(connection, visibility),
+        all_edges=sum(by_kind.values()),
         edges=by_kind,
         strategies=by_strategy,
         unresolved=int(await connection.scalar(sites) or 0),
         **await _files(connection, visibility),
     )
+
+
+async def sizes(connection: AsyncConnection, visibility: Visibility) -> Sizes:
+    """How large a view without an overlay is."""
+    count = select(func.count()).select_from(edges).where(*visibility.of(edges))
+    return Sizes(
+        entities=await _entities(connection, visibility),
+        all_edges=int(await connection.scalar(count) or 0),
+        **await _files(connection, visibility),
+    )
+
+
+async def _entities(connection: AsyncConnection, visibility: Visibility) -> dict[EntityKind, int]:
+    kinds = select(entities.c.kind, func.count()).where(*visibility.shown(entities))
+    found = await connection.execute(kinds.group_by(entities.c.kind))
+    return {ENTITY_KINDS[kind]: count for kind, count in found}
 
 
 async def _files(connection: AsyncConnection, visibility: Visibility) -> dict[str, Any]:

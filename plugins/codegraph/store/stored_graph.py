@@ -40,6 +40,7 @@ from plugins.codegraph.store.graph import (
     Reached,
     RepositoryView,
     Sites,
+    Sizes,
     Stats,
     Walk,
 )
@@ -260,6 +261,11 @@ class Graph:
         """Counts of the repository's content."""
         async with self._database.read() as connection:
             return await stats.stats(connection, self._visibility)
+
+    async def sizes(self) -> Sizes:
+        """How large the repository's content is, without an overlay."""
+        async with self._database.read() as connection:
+            return await stats.sizes(connection, self._visibility)
 
     async def unresolved(self, name: str, limit: int = 50) -> Sites:
         """Calls by this name whose target is unknown; ``limit`` bounds the places."""

@@ -267,8 +267,10 @@ justified = Table(
     Column("at", UtcDateTime, nullable=False),
     Column("counts", Json, nullable=False),
     Column("outline", LargeBinary),
+    Column("followed", Integer),
 )
 """Up to which generation of a layer everything is justified, and by which version of the rules;
+``followed`` is up to which later one what changed is, or null where nothing was since;
 ``outline`` is what these need to know of it to judge a part (``justification/outline.py``)."""
 
 signals = Table(
