@@ -6,14 +6,17 @@ import asyncio
 import random
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from plugins.codegraph.justification import neighbourhood
+from gateway.contract import Database
+from plugins.codegraph.justification import follow_up, neighbourhood
 from plugins.codegraph.justification.justifier import Justifier, Said
+from plugins.codegraph.justification.neighbourhood import Changed
 from plugins.codegraph.justification.statements import Statement
 from plugins.codegraph.store.graph import RepositoryView
 from plugins.codegraph.store.owner import Owner
@@ -93,6 +96,33 @@ async def test_only_what_changed_and_its_callers_are_written(
         await made.change(owner, CHANGES["an edit"])
         assert await followed_up(made, owner) == 1
         assert await followed_up(made, owner) == 0
+
+
+async def test_each_change_is_judged_alone_and_what_was_missed_with_the_next(
+    tmp_path: Path, codegraph_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[frozenset[str]] = []
+
+    async def around(database: Database, view: RepositoryView, changed: Changed) -> Any:
+        judged.append(changed.paths)
+        return await neighbourhood.around(database, view, changed)
+
+    monkeypatch.setattr(follow_up, "around", around)
+    async with world(tmp_path, None, codegraph_file) as made:
+        owner = await made.index("shop", SHOP)
+        await justified(made, owner)
+        await made.change(owner, CHANGES["an edit"])
+        await followed_up(made, owner)
+        await made.change(owner, CHANGES["what is new"])  # whose portal ended before it was judged
+        await made.change(owner, CHANGES["a route"])
+        await followed_up(made, owner)
+        await justified(made, owner)
+        await made.change(owner, CHANGES["a helper that is one no more"])
+        await followed_up(made, owner)
+    first, second, third = judged
+    assert first == CHANGES["an edit"].keys()
+    assert second == CHANGES["what is new"].keys() | CHANGES["a route"].keys()
+    assert third == CHANGES["a helper that is one no more"].keys()
 
 
 async def test_a_judgement_of_the_whole_that_began_before_a_change_does_not_undo_it(
