@@ -18,17 +18,17 @@ async def test_what_follows_comes_between_the_index_and_its_summary(
     indexed: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[str] = []
-    stats = Graph.stats
+    sizes = Graph.sizes
 
     async def noted(graph: Graph) -> object:
         heard.append("summary")
-        return await stats(graph)
+        return await sizes(graph)
 
     async def then(repository: Repository) -> None:
         found = await (await indexed.graph()).find("dig")
         heard.append(f"{repository.name} has {len(found)}")
 
-    monkeypatch.setattr(Graph, "stats", noted)
+    monkeypatch.setattr(Graph, "sizes", noted)
     garden = Repository(
         OWNER.repo, OWNER.org, "garden", "path", str(indexed.root), None, Tier.OPEN, (), False
     )
