@@ -19,7 +19,7 @@ from tests.gateway.cli.conftest import Run
 def ending(place: Path, *, answers: int) -> Iterator[Path]:
     """A local socket of a portal that ends: it lets so many connect, and answers none of them."""
     path = local_socket(place / "data")
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(path))
     listener.listen(8)
