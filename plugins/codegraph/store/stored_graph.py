@@ -280,9 +280,8 @@ class Graph:
     async def mentions(self, names: Collection[str]) -> list[Mention]:
         """Mentions of these names, by file."""
         columns = (mentions.c[each] for each in ("path", "name", "line", "sites"))
-        query = select(*columns).where(
-            *self._visibility.shown(mentions), mentions.c.name.in_(names)
-        )
+        named = *self._visibility.shown(mentions), mentions.c.name.in_(names)
+        query = select(*columns).where(*named)
         async with self._database.read() as connection:
             return [Mention(*row) for row in sorted(map(tuple, await connection.execute(query)))]
 
