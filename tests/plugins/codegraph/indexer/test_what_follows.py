@@ -8,6 +8,8 @@ import pytest
 
 from gateway.contract import Tier
 from plugins.codegraph.indexer.progress import silent
+from plugins.codegraph.justification.justifier import Justifier
+from plugins.codegraph.justification.statement_store import StatementStore
 from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.repositories.repository import Repository
 from plugins.codegraph.store.stored_graph import Graph
@@ -54,3 +56,20 @@ async def test_nothing_follows_where_nothing_has_changed(indexed: Bench) -> None
         layer=layer,
     )
     assert await indexes.changed(garden, indexed.root, silent, then) is None
+
+
+async def test_what_a_change_is_for_is_said_at_once(indexed: Bench) -> None:
+    justifier = Justifier(indexed.store.database, indexed.store)
+    at = OWNER.org, OWNER.repo
+    write(indexed.root, "beds.py", 'def dig():\n    """Dig a bed."""\n')
+    write(indexed.root, "garden.py", "from beds import dig\n\n\ndef plant():\n    dig()\n")
+    await indexed.index()
+    await justifier.run(*at, silent)
+    for purpose in ("Turn the soil.", "Loosen the soil."):
+        write(indexed.root, "beds.py", f'def dig():\n    """{purpose}"""\n')
+        await indexed.index()
+        assert await justifier.follow_up(*at)
+        graph = await indexed.graph()
+        (dig,) = await graph.find("dig")
+        said = await StatementStore(indexed.store.database).of(graph.repo, [dig.key])
+        assert said[dig.key].purpose == purpose
