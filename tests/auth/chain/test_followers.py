@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
@@ -58,6 +59,7 @@ class World:
     async def look(self) -> None:
         await self.followers.look()
         while not all(each.followed for each in self.followers.states):
+            await asyncio.sleep(0)  # a follower before this one may have to stop still
             await self.followers.look()
 
 
