@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -42,7 +42,7 @@ def read(function: Callable[..., Awaitable[Any]]) -> Signature:
     if not inspect.iscoroutinefunction(function):
         raise TypeError(f"{name}: write it as `async def`.")
     summary, described = _docstring(function)
-    hints = typing.get_type_hints(function, include_extras=True)
+    hints = _hints(function)
     parameters = inspect.signature(function).parameters
     arguments = tuple(
         _argument(name, parameter, hints, described)
@@ -56,6 +56,43 @@ def read(function: Callable[..., Awaitable[Any]]) -> Signature:
         run=_runner(function, tuple(each.name for each in arguments), "caller" in parameters),
         result=_result(hints.get("return")),
     )
+
+
+def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The types of a function's arguments and result.
+
+    A function that is made anew by each opening has the very objects again, which the model that
+    was kept for them is found by.
+    """
+    inner, written = inspect.unwrap(function), function.__annotations__
+    if all(isinstance(each, str) for each in written.values()) and inspect.isfunction(inner):
+        # A module that is loaded again has the same names, and new code.
+        place = _Same(inner.__code__), _Same(inner.__globals__)
+        return _kept_hints(place, tuple(written.items()))
+    return typing.get_type_hints(function, include_extras=True)
+
+
+class _Same:
+    """Something that equals itself alone, whatever else it is like."""
+
+    def __init__(self, it: Any) -> None:
+        self.it = it
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.it is other.it
+
+    def __hash__(self) -> int:
+        return id(self.it)
+
+
+@lru_cache(maxsize=512)
+def _kept_hints(
+    place: tuple[_Same, _Same], written: tuple[tuple[str, str], ...]
+) -> Mapping[str, Any]:
+    def named() -> None: ...
+
+    named.__annotations__ = dict(written)
+    return typing.get_type_hints(named, globalns=place[1].it, include_extras=True)
 
 
 def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
@@ -88,7 +125,7 @@ class _Argument:
 
 
 def _argument(
-    name: str, parameter: inspect.Parameter, hints: dict[str, Any], described: dict[str, str]
+    name: str, parameter: inspect.Parameter, hints: Mapping[str, Any], described: dict[str, str]
 ) -> _Argument:
     if parameter.name not in hints:
         raise TypeError(f"{name}: annotate the argument {parameter.name!r}.")

@@ -84,6 +84,8 @@ from gateway.surfaces.webhooks import webhook_routes
 SIGN_IN_ATTEMPTS_PER_MINUTE = 60
 """Attempts to sign in that one peer may make in a minute."""
 
+_VERSION = version("porch")
+
 log = get_logger(__name__)
 
 
@@ -137,7 +139,7 @@ class Surfaces:
         running, config = self._running, self._running.portal.config
         offers, limit = running.plugins.offers, int(config.limits.body)
         self.dialects = ErrorFormats(offers.values())
-        about = Document(config.name, version("porch"), config.url)
+        about = Document(config.name, _VERSION, config.url)
         rest = Rest(
             offers,
             running.catalog,
@@ -164,7 +166,7 @@ class Surfaces:
         running.board.notices(self._unknown_operations)
         running.board.notices(self._unknown_favourites)
         wire = [
-            *discovery_routes(running.portal.config.name, version("porch")),
+            *discovery_routes(running.portal.config.name, _VERSION),
             *(
                 Route(path, endpoint=self.mcp)
                 for path in (MCP_PATH, MEMBERS_PATH, MCP_PATH + "/{plugin}")
@@ -211,7 +213,7 @@ class Surfaces:
     @cached_property
     def _about(self) -> About:
         config = self._running.portal.config
-        return About(config.name, version("porch"), config.url, self._running.catalog)
+        return About(config.name, _VERSION, config.url, self._running.catalog)
 
     @cached_property
     def _calls(self) -> Calls:

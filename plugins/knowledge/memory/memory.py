@@ -61,6 +61,8 @@ from plugins.knowledge.memory.write.late_reading import LateReading
 from plugins.knowledge.memory.write.relations import EntryRelations
 from plugins.knowledge.memory.write.verifications import Verifications
 
+_VERSION = version("porch")
+
 
 def _now() -> datetime:
     return datetime.now(UTC)
@@ -206,7 +208,7 @@ def _assembled(
 
 
 def _provider(host: Host) -> ProviderName:
-    return ProviderName(name=host.portal, version=version("porch"))
+    return ProviderName(name=host.portal, version=_VERSION)
 
 
 def _entries(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from gateway.contract.signatures import read
 
@@ -26,6 +27,44 @@ def tool(default: Any) -> Any:
 @pytest.mark.parametrize("default", [1, "one", None])
 def test_a_function_that_is_read_again_has_the_model_that_it_had(default: Any) -> None:
     assert read(tool(default)).model is read(tool(default)).model
+
+
+def described() -> Any:
+    """A tool whose argument is described where it is annotated."""
+
+    async def grow(seeds: Annotated[int, Field(description="How many.", ge=1)]) -> str:
+        """Grow."""
+        return str(seeds)
+
+    return grow
+
+
+def test_so_has_one_whose_annotations_make_objects() -> None:
+    assert read(described()).model is read(described()).model
+
+
+MODULE = '''
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+class Seed(BaseModel): ...
+
+async def grow(seed: Seed) -> None:
+    """Grow.
+
+    Args:
+        seed: what.
+    """
+'''
+
+
+def test_a_module_that_is_loaded_again_has_its_new_types() -> None:
+    module: dict[str, Any] = {"__name__": "garden"}
+    for _ in range(2):
+        exec(MODULE, module)
+        annotation = read(module["grow"]).model.model_fields["seed"].annotation
+        assert annotation is module["Seed"]
 
 
 @pytest.mark.parametrize("other", [True, 1.0, 2, "1", None, [1], {"one": 1}])
