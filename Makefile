@@ -19,6 +19,9 @@ DEV := .venv/.dev
 WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)))')
 NODE := tests/node/node_modules/.installed
 
+# Without it each of the many processes that tests start compiles everything it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help install services documents models payments multilingual dev run test thorough check types conventions docs screenshots bench coverage mutants versions chaos kills restarts pins image
 
