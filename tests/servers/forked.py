@@ -1,4 +1,4 @@
-"""Processes that run ``porch``, forked from one that has opened a portal before.
+"""Processes that run ``porch``, or a module, forked from one that has opened a portal before.
 
 To start Python and to import the portal takes longer than most of what a test does with it. What a
 program does from its first line on is tested where it is started as people start it: in
@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import multiprocessing
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -60,6 +61,8 @@ class Forked:
         env: all of its environment.
         stdout: the file that it writes to.
         stderr: the file of its errors; without one, ``stdout``.
+        module: what runs with these words as its arguments, as by ``python -m``; without one, the
+            command ``porch``.
     """
 
     def __init__(
@@ -69,8 +72,9 @@ class Forked:
         env: Mapping[str, str],
         stdout: Path,
         stderr: Path | None = None,
+        module: str | None = None,
     ) -> None:
-        arguments = (words, str(cwd), dict(env), str(stdout), str(stderr or stdout))
+        arguments = (module, words, str(cwd), dict(env), str(stdout), str(stderr or stdout))
         self.args = words
         self._process: ForkServerProcess = _context().Process(
             target=_run, args=arguments, daemon=True
@@ -134,7 +138,14 @@ def _context() -> ForkServerContext:
     return context
 
 
-def _run(words: tuple[str, ...], cwd: str, env: dict[str, str], stdout: str, stderr: str) -> None:
+def _run(
+    module: str | None,
+    words: tuple[str, ...],
+    cwd: str,
+    env: dict[str, str],
+    stdout: str,
+    stderr: str,
+) -> None:
     """Be the command's process."""
     # A module that could not be imported before is passed over without a word.
     assert "tests.servers.forked_parent" in sys.modules
@@ -142,16 +153,19 @@ def _run(words: tuple[str, ...], cwd: str, env: dict[str, str], stdout: str, std
     os.environ.clear()
     os.environ.update(env)
     sys.path[:0] = [path for path in env.get("PYTHONPATH", "").split(os.pathsep) if path]
-    sys.argv = ["porch", *words]
+    sys.argv = [module or "porch", *words]
     for number, path in ((2, stderr), (1, stdout)):
         kept = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(kept, number)
         os.close(kept)
     sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
-    from gateway.cli import main
-
     try:
-        main(prog_name="porch")
+        if module:
+            runpy.run_module(module, run_name="__main__")
+        else:
+            from gateway.cli import main
+
+            main(prog_name="porch")
     finally:
         atexit._run_exitfuncs()

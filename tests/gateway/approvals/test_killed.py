@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -19,6 +17,7 @@ from gateway.approvals.store import ApprovalStore
 from gateway.observability.audit import MIGRATIONS
 from gateway.services.database.service import open_database
 from tests.examples import times
+from tests.servers.forked import Forked
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
 
@@ -28,11 +27,10 @@ COUNT = 40
 KILLS = times(thorough=30, ordinary=6)
 
 
-def started(directory: Path, database: str) -> subprocess.Popen[bytes]:
-    payer = [sys.executable, "-m", "tests.gateway.approvals.payer"]
-    command = [*payer, str(directory), str(COUNT), database]
-    quiet = subprocess.DEVNULL
-    return subprocess.Popen(command, cwd=ROOT, stdout=quiet, stderr=quiet, env=dict(os.environ))
+def started(directory: Path, database: str) -> Forked:
+    words = (str(directory), str(COUNT), database)
+    module = "tests.gateway.approvals.payer"
+    return Forked(words, ROOT, os.environ, Path(os.devnull), module=module)
 
 
 async def approve(store: ApprovalStore, approved: Counter[int]) -> None:

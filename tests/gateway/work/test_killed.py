@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +16,7 @@ from gateway.observability.audit import MIGRATIONS
 from gateway.services.database.service import OwnedDatabase, open_database
 from tests.conftest import new_database
 from tests.examples import times
+from tests.servers.forked import Forked
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
 
@@ -29,13 +28,9 @@ PATIENCE_SECONDS = 300.0
 """Seconds after which the portals that live on are believed to be stuck."""
 
 
-def started(directory: Path, database: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.gateway.work.worker"]
-    arguments = [str(directory), database, str(COUNT)]
-    with (directory / "log").open("ab") as log:
-        return subprocess.Popen(
-            [*command, *arguments], cwd=ROOT, stdout=log, stderr=log, env=dict(os.environ)
-        )
+def started(directory: Path, database: str) -> Forked:
+    words = (str(directory), database, str(COUNT))
+    return Forked(words, ROOT, os.environ, directory / "log", module="tests.gateway.work.worker")
 
 
 async def kept(database: OwnedDatabase) -> Counter[str]:

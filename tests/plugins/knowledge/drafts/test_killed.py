@@ -6,10 +6,9 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +16,7 @@ from plugins.knowledge.drafts import drafts
 from tests.examples import seed, times
 from tests.plugins.knowledge.drafts.garden import WATER, Ground
 from tests.plugins.skills_repo.waiting import until
+from tests.servers.forked import Forked
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
 
@@ -37,9 +37,9 @@ def killed(begun: Ground, at: int, *, before: bool) -> bool:
     Returns:
         Whether it was killed; else it had done all of it before.
     """
-    command = [sys.executable, "-m", "tests.plugins.knowledge.drafts.drafting_process"]
-    fields = [str(begun.data), begun.server.url, json.dumps(WATER)]
-    process = subprocess.Popen([*command, *fields], stdout=subprocess.DEVNULL)
+    module = "tests.plugins.knowledge.drafts.drafting_process"
+    fields = (str(begun.data), begun.server.url, json.dumps(WATER))
+    process = Forked(fields, Path.cwd(), os.environ, Path(os.devnull), module=module)
     counted, over = 0, threading.Event()
 
     def seen(asked: str) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import os
 import random
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,26 +17,23 @@ from plugins.knowledge import plugin
 from plugins.knowledge.memory.store import tables
 from tests.examples import seed, times
 from tests.plugins.knowledge.memory.batches.crash import ANA, TIERS
+from tests.servers.forked import Forked
 
 pytestmark = pytest.mark.anyio
 ENTRIES = 120
 OTHERS = times(thorough=4, ordinary=2)
 """Moments after the first."""
-ROOT = Path(__file__).parents[5]
 
 
 async def killed(data: Path, moment: int) -> str:
     """Let a portal die after that many statements; where the batch's results are."""
-    script = str(Path(__file__).with_name("crash.py"))
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, script, str(data), str(moment), str(ENTRIES)),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    out, said = await process.communicate()
-    assert process.returncode == -signal.SIGKILL, said.decode()
-    return next(line for line in out.decode().splitlines() if line.startswith("/openspec/"))
+    said = data / "said"
+    words = (str(data), str(moment), str(ENTRIES))
+    module = "tests.plugins.knowledge.memory.batches.crash"
+    process = Forked(words, Path.cwd(), os.environ, said, module=module)
+    code = await asyncio.to_thread(process.wait)
+    assert code == -signal.SIGKILL, said.read_text()
+    return next(line for line in said.read_text().splitlines() if line.startswith("/openspec/"))
 
 
 @pytest.mark.heavy
