@@ -8,7 +8,7 @@ UTC.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -86,11 +86,13 @@ class People(Protocol):
 
     async def get(self, person: str) -> Person | None:
         """The person of that id."""
-        ...
 
     async def by_subject(self, subject: str) -> Person | None:
         """The person who has the account of that subject."""
         ...
+
+    async def several(self, ids: Collection[str]) -> list[Person]:
+        """The people of some ids, those that there are."""
 
     async def by_address(self, address: str) -> list[Person]:
         """The people with a wallet of an address, as a key or as a contract on any chain."""

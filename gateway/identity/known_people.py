@@ -39,12 +39,10 @@ class KnownPeople:
 
     async def names(self, ids: Collection[str]) -> Mapping[str, str]:
         """As :meth:`People.names`; operator's tokens are people of their own."""
-        found = {}
-        for id in ids:
-            # PostgreSQL takes no NUL, and no half of a character.
-            known = id.isascii() and id.isprintable() and await self._stores.people.get(id)
-            if known:
-                found[id] = known.name or id
+        # PostgreSQL takes no NUL, and no half of a character.
+        possible = {id for id in ids if id.isascii() and id.isprintable()}
+        people = await self._stores.people.several(possible) if possible else []
+        found = {each.id: each.name or each.id for each in people}
         if any(id.startswith("token:") for id in ids):
             tokens = await self._stores.tokens.operators()
             found |= {each.person: each.name for each in tokens if each.person in ids}

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from auth.callers import PERSON, Account
@@ -18,7 +30,7 @@ from auth.claims import is_news, merged, statements
 from auth.stores import AccountTaken, LastAccount, NoSuchPerson, Person
 from gateway.identity.stores.connection import Reached
 from gateway.identity.stores.tables import accounts, api_tokens, forgotten, people
-from gateway.toolkit.sql import exclusive, lock_number
+from gateway.toolkit.sql import batches, exclusive, lock_number
 
 PEOPLE_PER_PAGE = 500
 """People that are read at once where all of them are wanted."""
@@ -48,6 +60,14 @@ class SqlPeople:
     async def get(self, person: str) -> Person | None:
         """The person of that id."""
         return await self._read(people.c.id == person)
+
+    async def several(self, ids: Collection[str]) -> list[Person]:
+        """The people of some ids, those that there are."""
+        found: list[Person] = []
+        async with self._database.connect() as connection:
+            for some in batches(sorted(ids)):
+                found += _people(await connection.execute(_of_ids(), {"ids": some}))
+        return found
 
     async def by_subject(self, subject: str) -> Person | None:
         """The person who has the account of that subject."""
@@ -224,13 +244,24 @@ async def _find(connection: AsyncConnection, where: ColumnElement[bool]) -> Pers
 
 
 async def _all(connection: AsyncConnection, where: ColumnElement[bool]) -> list[Person]:
-    query = (
+    return _people(await connection.execute(_with_accounts(where)))
+
+
+@lru_cache(maxsize=1)
+def _of_ids() -> Select[Any]:
+    return _with_accounts(people.c.id.in_(bindparam("ids", expanding=True)))
+
+
+def _with_accounts(where: ColumnElement[bool]) -> Select[Any]:
+    return (
         select(people.c.id, people.c.created, *accounts.c)
         .join(accounts, accounts.c.person == people.c.id)
         .where(where)
         .order_by(people.c.created, people.c.id, accounts.c.place)
     )
-    rows = await connection.execute(query)
+
+
+def _people(rows: Iterable[Any]) -> list[Person]:
     return [_person(list(group)) for _, group in groupby(rows, key=lambda row: row.id)]
 
 

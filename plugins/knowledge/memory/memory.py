@@ -181,7 +181,7 @@ def _assembled(
     governed = _governed(entries, unit_of_work, host)
     batches = _batches(governed, host, unit_of_work)
     usage, kept = _usage(working, entries.writes), batches.requeue_stalled
-    notes, authors = NotesLayer(knowledge), Authors(reads, host.people)
+    notes, authors = NotesLayer(knowledge), Authors(host.people)
     sources: list[EntrySource] = [working, reads, notes]
     standing = StandingOrder(entries.relations.store, reads, clock, notes)
     order = (standing, LinkedAnswers(EntityLinks(reads), vectors))

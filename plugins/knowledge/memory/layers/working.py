@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from plugins.knowledge.memory.algorithms.relevance import score, sort_by_score, words_score
@@ -36,15 +36,18 @@ MAX_TOTAL_BYTES = 256 * 1024 * 1024
 @dataclass(frozen=True, slots=True)
 class _Held:
     record: Record
-    weights: dict[int, float]
+    terms: tuple[int, ...]
     labels: frozenset[str]
     size: int
 
 
 @dataclass(slots=True)
 class _Pad:
+    """One caller's entries by their ids, and the weights of their terms by term and id."""
+
     held: OrderedDict[str, _Held]
     used: float
+    weights: dict[int, dict[str, float]]
     size: int = 0
 
 
@@ -73,13 +76,11 @@ class WorkingLayer:
         pad = self._pad(question.person)
         if pad is None:
             return LayerAnswers()
-        found = [
-            Scored(one.record.id, told, one.record.changed)
-            for one in pad.held.values()
-            if not one.weights.keys().isdisjoint(question.terms)
-            and _matches(one, question)
-            and (told := _score(one, question.terms)) > 0
-        ]
+        told = _scores(pad, question)
+        if len(told) > question.limit:  # what is as good as the last one may be the newer
+            least = sorted(told.values(), reverse=True)[question.limit - 1]
+            told = {id: worth for id, worth in told.items() if worth >= least}
+        found = [Scored(id, worth, pad.held[id].record.changed) for id, worth in told.items()]
         return LayerAnswers(sort_by_score(found)[: question.limit])
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
@@ -100,9 +101,9 @@ class WorkingLayer:
         for record in records:
             pad = self._pad(record.owner)
             if pad is None:
-                pad = self._pads[record.owner] = _Pad(OrderedDict(), self._clock())
+                pad = self._pads[record.owner] = _Pad(OrderedDict(), self._clock(), {})
             self.take([record.id])
-            one = _held(record)
+            one = _held(record, pad)
             pad.held[record.id] = one
             self._owners[record.id] = record.owner
             self._grow(pad, one.size)
@@ -121,6 +122,7 @@ class WorkingLayer:
             if (one := self._held(id)) is not None:
                 pad = self._pads[self._owners.pop(id)]
                 del pad.held[id]
+                _forget_terms(pad, one)
                 self._grow(pad, -one.size)
                 taken.append(one.record)
         return taken
@@ -179,10 +181,22 @@ class WorkingLayer:
         self._pads.move_to_end(person)
 
 
-def _held(record: Record) -> _Held:
-    terms, own = weights(record.text), labels(record)
+def _held(record: Record, pad: _Pad) -> _Held:
+    """A record as it is kept, the weights of its terms beside it in the pad."""
+    found, own = weights(record.text), labels(record)
+    for term, weight in found.items():
+        pad.weights.setdefault(term, {})[record.id] = weight
     written = len(json.dumps(record.fields())) + len(record.text)
-    return _Held(record, terms, own, written + _BYTES_PER_TERM * (10 + len(terms) + len(own)))
+    size = written + _BYTES_PER_TERM * (10 + len(found) + len(own))
+    return _Held(record, tuple(found), own, size)
+
+
+def _forget_terms(pad: _Pad, one: _Held) -> None:
+    for term in one.terms:
+        having = pad.weights[term]
+        del having[one.record.id]
+        if not having:
+            del pad.weights[term]
 
 
 _BYTES_PER_TERM = 120
@@ -209,11 +223,26 @@ def _admits(entry_filter: EntryFilter, one: _Held) -> bool:
     )
 
 
-def _score(one: _Held, terms: Sequence[int]) -> float:
-    """How well its words fit; in so few entries a word's rarity says nothing."""
-    found = sum(one.weights.get(term, 0.0) for term in terms)
+def _scores(pad: _Pad, question: Question) -> dict[str, float]:
+    """How well the words of each entry fit that has any, and that is what is asked for.
+
+    In so few entries a word's rarity says nothing.
+    """
+    sums: dict[str, float] = {}
+    for term in question.terms:
+        for id, weight in pad.weights.get(term, _NONE).items():
+            sums[id] = sums.get(id, 0.0) + weight
+    if question.agent is not None or question.entry_filter != _ANYTHING:
+        sums = {id: found for id, found in sums.items() if _matches(pad.held[id], question)}
+    scores = {id: _score(found) for id, found in sums.items()}
+    return {id: worth for id, worth in scores.items() if worth > 0}
+
+
+def _score(found: float) -> float:
     return score(Mode.KEYWORD, None, words_score(found * _TERM_RARITY))
 
 
+_NONE: Mapping[str, float] = {}
+_ANYTHING = EntryFilter()
 _TERM_RARITY = 4.0
 """What a term counts, about as much as a rare one does in the other layers."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from plugins.knowledge.memory.model.entry import (
     OWNER_ONLY_LAYERS,
@@ -31,6 +31,18 @@ FORMER_PERSON = "former"
 UPKEEP = "upkeep"
 """The portal itself, as histories and the audit log name it where it moves or settles entries."""
 _GENERATED_ID = re.compile(r"mem_[0-9a-f]{24}")
+
+
+class Writer(NamedTuple):
+    """Who wrote what an entry says now.
+
+    Attributes:
+        person: the one who wrote it last; upkeep, which changes no word, counts for nobody.
+        approved_by: who allowed it, where that was somebody else.
+    """
+
+    person: str
+    approved_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,8 @@ class Record:
         challenged: whether another entry is, or seems, at odds with it.
         number: its place in the order in which entries were written; 0 of one that is not yet.
         follows: the number of the turn of a conversation before it, or None.
+        writer: who wrote what it says, where it was read for somebody and that is known; no part
+            of what it is.
     """
 
     id: str
@@ -84,6 +98,7 @@ class Record:
     challenged: bool = False
     number: int = 0
     follows: int | None = None
+    writer: Writer | None = field(default=None, compare=False)
 
     @property
     def starts(self) -> datetime:

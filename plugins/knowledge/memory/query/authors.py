@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from gateway.contract import People
 from plugins.knowledge.memory.model.author import Author
-from plugins.knowledge.memory.model.entry import Layer
-from plugins.knowledge.memory.model.record import FORMER_PERSON, NOBODY, UPKEEP, Record
-from plugins.knowledge.memory.store.reads import Reads, Writer
+from plugins.knowledge.memory.model.record import FORMER_PERSON, NOBODY, UPKEEP, Record, Writer
 
 _NAMES_OF_NOBODY = {
     NOBODY: "the knowledge base",
@@ -23,25 +21,19 @@ class Authors:
     """Finds who wrote entries.
 
     Attributes:
-        reads: the database, for who wrote their versions.
         people: what the portal calls them.
     """
 
-    reads: Reads
     people: People
 
     async def of(self, records: Collection[Record], person: str | None) -> dict[str, Author]:
         """The authors of entries, by the entries' ids.
 
         Args:
-            records: entries that the caller may read.
+            records: entries that the caller may read, as they were read.
             person: the caller's id.
         """
-        kept = [
-            each for each in records if each.owner != NOBODY and each.layer is not Layer.WORKING
-        ]
-        writers = await self.reads.writers(kept)
-        by = {each.id: writers.get(each.id) or Writer(each.owner, None) for each in records}
+        by = {each.id: each.writer or Writer(each.owner, None) for each in records}
         names = await self.names({each.person for each in by.values()} - {person})
         return {
             id: Author(

@@ -265,6 +265,8 @@ class QueryEngine:
         options: QueryOptions,
         challenges: Challenges,
     ) -> list[QueryResult]:
+        if not page:
+            return []
         embeddings: Mapping[str, Vector] = {}
         if options.include_embeddings and self.vectors is not None:
             embeddings = await self.vectors.kept.of(list(records.values()))

@@ -14,6 +14,9 @@ from plugins.knowledge.memory.model.responses import Highlight
 MAX_PARTS = 3
 MAX_PART_CHARACTERS = 240
 """Characters of one part."""
+_REMEMBERED_CHARACTERS = 1_000
+"""Characters of the longest text whose words are remembered, in about twenty times as many
+bytes."""
 _PART = re.compile(r"[^\n.!?]+[.!?]?")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 
@@ -24,6 +27,22 @@ class _Hit(NamedTuple):
     start: int
     end: int
     terms: frozenset[str]
+
+
+class _Words(NamedTuple):
+    """A text's words, as places and terms, and its parts: where each ends, and what is shown."""
+
+    words: Sequence[tuple[int, int, frozenset[str]]]
+    parts: Sequence[tuple[int, int, int]]
+
+
+class _Part(NamedTuple):
+    """A part in which words were hit: how many different terms they are, and what is shown."""
+
+    terms: int
+    start: int
+    end: int
+    hits: Sequence[_Hit]
 
 
 def highlight(asked: frozenset[str], content: str, title: str | None = None) -> Highlight | None:
@@ -38,8 +57,8 @@ def highlight(asked: frozenset[str], content: str, title: str | None = None) -> 
         Them, or None where none of the words stands anywhere.
     """
     parts = list(_parts(content, _hits(content, asked)))
-    best = sorted(range(len(parts)), key=lambda at: (-parts[at][0], at))[:MAX_PARTS]
-    shown = [parts[at][1] for at in sorted(best)]
+    best = sorted(range(len(parts)), key=lambda at: (-parts[at].terms, at))[:MAX_PARTS]
+    shown = [_mark(content, *parts[at][1:]) for at in sorted(best)]
     found = _hits(title, asked) if title else []
     titled = [_mark(title, 0, len(title), found)] if title and found else []
     if not shown and not titled:
@@ -77,26 +96,22 @@ def best_window(text: str, asked: frozenset[str], longest: int) -> tuple[int, in
 
 def _hits(text: str, asked: frozenset[str]) -> list[_Hit]:
     return [
-        _Hit(word.start(), word.end(), named)
-        for word in _WORD.finditer(text)
-        if (named := asked & _terms(word[0]))
+        _Hit(start, end, asked & named)
+        for start, end, named in _words(text).words
+        if not asked.isdisjoint(named)
     ]
 
 
-def _parts(content: str, hits: Sequence[_Hit]) -> Iterator[tuple[int, str]]:
-    """The parts in which a word was hit: how many different terms, and the part marked."""
-    waiting = deque(hits)
-    for part in _PART.finditer(content):
-        if not waiting:
-            return
-        own = []
-        while waiting and waiting[0].start < part.end():
-            own.append(waiting.popleft())
-        start = part.start() + len(part[0]) - len(part[0].lstrip())
-        end = min(part.start() + len(part[0].rstrip()), start + MAX_PART_CHARACTERS)
-        if shown := [hit for hit in own if hit.end <= end]:
-            named = frozenset().union(*(hit.terms for hit in shown))
-            yield len(named), _mark(content, start, end, shown)
+def _parts(content: str, hits: Sequence[_Hit]) -> Iterator[_Part]:
+    """The parts in which a word was hit."""
+    at = 0
+    for last, start, end in _words(content).parts:
+        first = at
+        while at < len(hits) and hits[at].start < last:
+            at += 1
+        if shown := [hit for hit in hits[first:at] if hit.end <= end]:
+            named = shown[0].terms.union(*[hit.terms for hit in shown[1:]])
+            yield _Part(len(named), start, end, shown)
 
 
 def _mark(text: str, start: int, end: int, hits: Sequence[_Hit]) -> str:
@@ -106,6 +121,22 @@ def _mark(text: str, start: int, end: int, hits: Sequence[_Hit]) -> str:
         pieces += [text[start : hit.start], "**", text[hit.start : hit.end], "**"]
         start = hit.end
     return "".join([*pieces, text[start:end]])
+
+
+def _words(text: str) -> _Words:
+    """A text's words; those of short texts, which are answers again and again, are remembered."""
+    return (_looked_at if len(text) <= _REMEMBERED_CHARACTERS else _looked_at.__wrapped__)(text)
+
+
+@lru_cache(maxsize=500)
+def _looked_at(text: str) -> _Words:
+    words = [(*one.span(), named) for one in _WORD.finditer(text) if (named := _terms(one[0]))]
+    parts = []
+    for part in _PART.finditer(text):
+        start = part.end() - len(part[0].lstrip())
+        end = min(part.start() + len(part[0].rstrip()), start + MAX_PART_CHARACTERS)
+        parts.append((part.end(), start, end))
+    return _Words(words, parts)
 
 
 @lru_cache(maxsize=20_000)

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gateway.toolkit.eager_start import within
 from plugins.knowledge.memory.algorithms.relevance import merge_results
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.query_context import LayerAnswers, Question, Scored, SearchLayer
@@ -54,7 +55,9 @@ async def search_layers(
         failed: hears why one is missing, or not whole.
         deadline: seconds that each may take.
     """
-    answers = await asyncio.gather(*(_search(each, question, deadline) for each in layers))
+    asking = [_search(each, question, deadline) for each in layers]
+    # One layer needs no task of its own, nor a timer where it never waits.
+    answers = [await asking[0]] if len(asking) == 1 else await asyncio.gather(*asking)
     notes: dict[Layer, str] = {}
     contributed: list[Layer] = []
     for layer, answer in zip(layers, answers, strict=True):
@@ -82,8 +85,7 @@ async def search_layers(
 
 async def _search(layer: SearchLayer, question: Question, deadline: float) -> LayerAnswers:
     try:
-        async with asyncio.timeout(deadline):
-            return await layer.search(question)
+        return await within(deadline, layer.search(question), TimeoutError)
     except TimeoutError as error:
         return LayerAnswers(note=f"It did not answer within {deadline:g} s.", error=error)
     except Exception as error:

@@ -181,19 +181,20 @@ class StandingOrder:
         if successors:
             first = min(each.starts for each in successors)
             ended = first if ended is None else min(ended, first)
+        unverified, starts = self._unverified(record, now), record.starts
+        later = starts > now
+        if not (by or ended or replaced or later or record.id in changed) and unverified is None:
+            return None  # as of most
         standing = Standing(
-            holds=ended is None
-            and replaced is None
-            and Relation.CORRECTS not in by
-            and record.starts <= now,
+            holds=ended is None and replaced is None and Relation.CORRECTS not in by and not later,
             text="",
             superseded_by=[each.entry for each in successors] + ([replaced] if replaced else []),
             corrected_by=[each.entry for each in by.get(Relation.CORRECTS, [])],
             contested_with=[each.entry for each in by.get(Relation.CONTESTS, [])],
             seems_replaced_by=[each.entry for each in by.get(Relation.SEEMS_TO_REPLACE, [])],
             ended_at=ended,
-            starts_at=record.starts if record.starts > now else None,
-            unverified_days=self._unverified(record, now),
+            starts_at=starts if later else None,
+            unverified_days=unverified,
             source_changed=record.id in changed,
         )
         text = in_words(standing)

@@ -15,7 +15,7 @@ from gateway.contract import Database
 from plugins.knowledge.memory.algorithms.relevance import score, words_score
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.query_context import EntryFilter, Question, Scored
-from plugins.knowledge.memory.model.record import UPKEEP, Record
+from plugins.knowledge.memory.model.record import UPKEEP, Record, Writer
 from plugins.knowledge.memory.model.requests import Mode
 from plugins.knowledge.memory.store import words
 from plugins.knowledge.memory.store.rows import record_of, validity_of
@@ -66,19 +66,6 @@ class Version:
     fields: Mapping[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """Who wrote what an entry says now.
-
-    Attributes:
-        person: the one who wrote it last; upkeep, which changes no word, counts for nobody.
-        approved_by: who allowed it, where that was somebody else.
-    """
-
-    person: str
-    approved_by: str | None
-
-
 class Reads:
     """What is remembered, as a caller sees it.
 
@@ -91,7 +78,7 @@ class Reads:
         self.database, self._clock = database, clock
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
-        """Entries by their ids, without those that are gone or that no key may read."""
+        """Entries by their ids, with their writers; not those gone, or that no key may read."""
         # What no id can be is not asked for: PostgreSQL takes no NUL, and no half of a character.
         possible = sorted(id for id in ids if id.isascii() and id.isprintable())
         if not possible or not keys:
@@ -101,7 +88,7 @@ class Reads:
         async with self.database.read() as connection:
             for some in sql_batches(possible):
                 rows = await connection.execute(_entries_by_id(), {**seen, "ids": some})
-                found |= {row.id: record_of(row) for row in rows}
+                found |= {row.id: replace(record_of(row), writer=_writer(row)) for row in rows}
         return found
 
     async def duplicates_of(self, record: Record) -> list[Record]:
@@ -152,21 +139,6 @@ class Reads:
                 for row in rows
                 if not keys.isdisjoint(row.readers)
             ]
-
-    async def writers(self, records: Collection[Record]) -> dict[str, Writer]:
-        """Who wrote what entries say now, by the entries' ids; for those who may read them."""
-        if not records:
-            return {}
-        shown = (versions.c.entry, versions.c.by, versions.c.approved_by)
-        found: dict[str, Writer] = {}
-        async with self.database.read() as connection:
-            for some in sql_batches(sorted(each.id for each in records)):
-                chosen = sa.select(*shown).where(
-                    versions.c.entry.in_(some), versions.c.by != UPKEEP
-                )
-                rows = await connection.execute(chosen.order_by(versions.c.version))
-                found |= {row.entry: Writer(row.by, row.approved_by) for row in rows}
-        return found
 
     async def listed(
         self, layers: Collection[Layer], entry_filter: EntryFilter, keys: frozenset[str], limit: int
@@ -319,9 +291,20 @@ class Reads:
 
 @lru_cache(maxsize=1)
 def _entries_by_id() -> Select[Any]:
-    """Readable entries by their ids."""
+    """Readable entries by their ids, each with the last version that somebody wrote."""
+    own = (versions.c.entry == entries.c.id, versions.c.by != UPKEEP)
+    last = sa.select(sa.func.max(versions.c.version)).where(*own).correlate(entries)
+    written = sa.and_(
+        versions.c.entry == entries.c.id, versions.c.version == last.scalar_subquery()
+    )
     named = entries.c.id.in_(sa.bindparam("ids", expanding=True))
-    return sa.select(entries).where(named, readable())
+    shown = (versions.c.by, versions.c.approved_by)
+    joined = entries.outerjoin(versions, written)
+    return sa.select(entries, *shown).select_from(joined).where(named, readable())
+
+
+def _writer(row: Any) -> Writer | None:
+    return None if row.by is None else Writer(row.by, row.approved_by)
 
 
 @lru_cache(maxsize=256)

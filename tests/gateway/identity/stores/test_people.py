@@ -40,6 +40,17 @@ async def test_what_a_provider_says_now_replaces_what_it_said(stores: Stores) ->
     assert await stores.people.named("github", "octo-cat") is None
 
 
+async def test_several_people_are_read_at_once_and_only_those_there_are(stores: Stores) -> None:
+    people = [
+        await stores.people.signed_in(Account(f"oidc:https://id.example#{number}", "oidc"))
+        for number in range(3)
+    ]
+    asked = {people[0].id, people[2].id, "person_of_nobody"}
+    found = await stores.people.several(asked)
+    assert {each.id: each for each in found} == {each.id: each for each in people[::2]}
+    assert await stores.people.several(set()) == []
+
+
 def said(groups: list[str] | None, at: float, **more: Any) -> Account:
     """What an issuer says of one subject; no groups where it is silent on them."""
     claims = {"groups": groups, **more} if groups is not None else more

@@ -1,5 +1,6 @@
 """Working memory is small, whatever is written to it, and each caller's own."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,10 @@ from plugins.knowledge.memory.layers import working
 from plugins.knowledge.memory.layers.working import IDLE_TIMEOUT_S, WorkingLayer
 from plugins.knowledge.memory.model.entry import KnowledgeMetadata, KnowledgeSource, Layer
 from plugins.knowledge.memory.model.policy import AccessPolicyConfig, person_key
+from plugins.knowledge.memory.model.query_context import Question
 from plugins.knowledge.memory.model.record import Record, new_id
+from plugins.knowledge.memory.model.requests import Mode
+from plugins.knowledge.memory.store.words import term_ids
 from tests.plugins.knowledge.memory.conftest import NOON
 
 pytestmark = pytest.mark.anyio
@@ -88,6 +92,39 @@ async def test_what_nobody_uses_for_an_hour_is_gone_and_takes_no_memory() -> Non
     assert not layer.holds(one.id)
     assert layer.take([one.id]) == layer.everything() == []
     assert layer.size == 0
+
+
+PLANTS = ("rose", "tulip", "moss", "fern", "oak")
+
+
+@given(
+    steps=st.lists(
+        st.tuples(st.integers(0, 7), st.lists(st.sampled_from(PLANTS), max_size=4)), max_size=25
+    ),
+    asked=st.lists(st.sampled_from(PLANTS), min_size=1, max_size=3),
+    limit=st.integers(1, 8),
+)
+async def test_a_search_answers_as_a_layer_that_never_held_anything_else_would(
+    steps: list[tuple[int, list[str]]], asked: list[str], limit: int
+) -> None:
+    layer = WorkingLayer()
+    for number, (place, words) in enumerate(steps):
+        if words:  # also anew under an id that is there, with other words
+            at = NOON + timedelta(seconds=number)
+            layer.put([replace(record("ana", " ".join(words), f"ana/{place}"), updated=at)])
+        else:
+            layer.take([f"ana/{place}"])
+    anew = WorkingLayer()
+    anew.put(held := layer.everything())
+    text = " ".join(asked)
+    question = Question(text, Mode.KEYWORD, frozenset(), "ana", limit, term_ids(text))
+    found = (await layer.search(question)).found
+    assert found == (await anew.search(question)).found
+    having = {each.id for each in held if set(asked) & set(each.content.split())}
+    assert len(found) == min(limit, len(having))
+    assert {one.id for one in found} <= having
+    every = (await layer.search(replace(question, limit=100))).found
+    assert list(found) == list(every)[:limit]
 
 
 @given(

@@ -6,9 +6,9 @@ import pytest
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.record import Writer
 from plugins.knowledge.memory.model.requests import CreateRequest, UpdateRequest
 from plugins.knowledge.memory.model.responses import CreateResponse
-from plugins.knowledge.memory.store.reads import Writer
 from plugins.knowledge.memory.write.approvals import MAX_PENDING_REQUESTS
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, World
 
@@ -60,8 +60,7 @@ async def test_what_is_for_everybody_waits_and_what_is_not_is_written_at_once(
     found = await world.found(ANA, "treasury address", mode="keyword")
     assert found == ["The treasury's address is 0xbad."]
     record = await world.memory.reader.entry(made.entry.id, ANA)
-    writers = await world.memory.reader.reads.writers([record])
-    assert writers == {record.id: Writer("person:dee", "person:cy")}
+    assert record.writer == Writer("person:dee", "person:cy")
 
 
 async def test_opening_an_entry_waits_and_who_decides_sees_what_all_would_read(
