@@ -8,7 +8,7 @@ what ``limits.operations`` says of it, else what its route declares, else ``limi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from auth import Caller
@@ -92,18 +92,19 @@ class RouteLimits:
         return taken
 
 
-def unknown_operations(portal: Portal, operations: Iterable[str]) -> list[Problem]:
+def unknown_operations(portal: Portal, operations: Collection[str]) -> list[Problem]:
     """The lines of ``portal.yaml`` that limit operations which the portal does not have.
 
     Args:
         portal: the configuration.
         operations: the names of those that it has.
     """
-    known = set(operations)
     return [
-        portal.source.problem(("limits", "operations", name), unknown(name, known, "operation"))
+        portal.source.problem(
+            ("limits", "operations", name), unknown(name, operations, "operation")
+        )
         for name in portal.config.limits.operations
-        if name not in known
+        if name not in operations
     ]
 
 

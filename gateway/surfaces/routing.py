@@ -114,6 +114,7 @@ class Surfaces:
         self._replies = Replies(self._who.key, cache)
         self.upstreams = Upstreams(running.plugins.offers)
         self.dialects = ErrorFormats(())
+        self._operations: frozenset[str] = frozenset()
         self.streams = OpenStreams(StreamShares(running.portal.config.limits.streams))
         self._subscriptions = Subscriptions(
             running.catalog,
@@ -139,16 +140,11 @@ class Surfaces:
         running, config = self._running, self._running.portal.config
         offers, limit = running.plugins.offers, int(config.limits.body)
         self.dialects = ErrorFormats(offers.values())
+        described = list(described_routes(offers))
+        self._operations = frozenset(each.operation for each in described)
         about = Document(config.name, _VERSION, config.url)
-        rest = Rest(
-            offers,
-            running.catalog,
-            running.pipeline,
-            about,
-            limit,
-            self._route_limits,
-            self.streams,
-        )
+        serving = (running.catalog, running.pipeline, about, limit, self._route_limits)
+        rest = Rest(described, offers, *serving, self.streams)
         wire, others = self._own_routes
         views = ViewPages(self._pages.frame, self._view_writes)
         return [*wire, *rest.routes(), *webhook_routes(offers, limit), *others, *views.routes()]
@@ -192,8 +188,7 @@ class Surfaces:
         running = self._running
         if running.board.opening:
             return []
-        operations = [each.operation for each in described_routes(running.plugins.offers)]
-        return [str(each) for each in unknown_operations(running.portal, operations)]
+        return [str(each) for each in unknown_operations(running.portal, self._operations)]
 
     def _unknown_favourites(self) -> list[str]:
         return [] if self._running.board.opening else self._running.discovery.notices()

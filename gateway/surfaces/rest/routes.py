@@ -55,6 +55,7 @@ class Rest:
     """Makes the routes that answer.
 
     Attributes:
+        described: the routes of the open plugins, as :func:`described_routes` has them.
         offers: the open plugins' offers, by name.
         catalog: the tier gate.
         pipeline: what every call passes.
@@ -64,6 +65,7 @@ class Rest:
         streams: the streams that are open.
     """
 
+    described: Sequence[Described]
     offers: Mapping[str, Offer]
     catalog: Catalog
     pipeline: Pipeline
@@ -76,7 +78,7 @@ class Rest:
         """The APIs of specifications, and all else below :data:`API_PATH`."""
         described = [
             replace(each, rate=self.limits.rate(each.operation, each.route.rate))
-            for each in described_routes(self.offers)
+            for each in self.described
         ]
         plain = [each for each in described if each.api is None]
         info = replace(self.about, below=API_PATH)

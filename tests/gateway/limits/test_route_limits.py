@@ -180,6 +180,16 @@ async def test_a_limit_of_an_operation_that_is_not_there_is_named() -> None:
         assert any("get_garden_bed: unknown operation" in each for each in checked.notes)
 
 
+async def test_the_operations_that_may_be_limited_are_those_of_the_routes_that_are_served() -> None:
+    async with garden(operations={"get_garden_beds": 3, "get_shed_tools": 3}) as portal:
+        (notice,) = (await portal.health())["notices"]
+        assert "limits.operations.get_shed_tools: unknown operation" in notice
+        shed = Offer(routes=[_route("/tools")])
+        portal.running.plugins.offers["shed"] = shed  # as a plugin that opens late
+        portal.running.plugins.opened_late()
+        assert (await portal.health())["notices"] == []
+
+
 def test_a_route_s_rate_that_means_nothing_is_an_error_of_its_declaration() -> None:
     with pytest.raises(ValueError, match="how many in which time"):
         _route("/beds", rate="often")
