@@ -22,10 +22,11 @@ ERAS = ["legacy", "modern"]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory as a newcomer has it, where whoever signs in is a member."""
+    """A directory as a newcomer has it, with one page, where whoever signs in is a member."""
     place = tmp_path_factory.mktemp("playbook")
     shutil.copytree(ROOT / "config", place / "config")
-    shutil.copytree(ROOT / "content", place / "content")
+    (place / "content").mkdir()
+    shutil.copy(ROOT / "content" / "notes" / "welcome-members.md", place / "content")
     tiers = place / "config" / "tiers.yaml"
     written = tiers.read_text().replace("members: {any_of: []}", "members: {any_of: [signed_in]}")
     tiers.write_text(written)
