@@ -12,6 +12,7 @@ import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -48,14 +49,21 @@ _IN_TEXT = (
 
 
 class Redactor:
-    """Takes secrets out of texts and of nested values; it learns values as they are read."""
+    """Takes secrets out of texts and of nested values; it learns values as they are read.
+
+    A value is found by its first characters, so that one more costs the same however many there
+    are: a pattern of all would have to be compiled anew, and tried at each place of a text.
+    """
 
     def __init__(self) -> None:
         self._values: set[str] = set()
-        self._pattern: re.Pattern[str] | None = None
+        self._by_start: dict[str, tuple[str, ...]] = {}
+        self._learning = Lock()
 
     def register(self, value: str) -> None:
         """Never let this value through again, also where it is quoted or escaped.
+
+        Once this returns, no text shows it, whichever thread asks.
 
         Args:
             value: a secret; shorter than :data:`MIN_SECRET_CHARACTERS` it is left alone.
@@ -65,9 +73,12 @@ class Redactor:
         spellings = _spellings(value)
         if spellings <= self._values:
             return
-        self._values = self._values | spellings
-        longest_first = sorted(self._values, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+        with self._learning:
+            for each in spellings - self._values:
+                start = each[:MIN_SECRET_CHARACTERS]
+                alike = (*self._by_start.get(start, ()), each)
+                self._by_start[start] = tuple(sorted(alike, key=len, reverse=True))
+            self._values |= spellings  # last: who finds it here relies on the rest
 
     @contextmanager
     def hiding(self, value: str) -> Generator[None]:
@@ -89,9 +100,9 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with every secret in it replaced by :data:`MARK`."""
-        for secrets in (self._pattern, _passing.get()):
-            if secrets is not None:
-                text = secrets.sub(MARK, text)
+        text = self._without_values(text)
+        if (secrets := _passing.get()) is not None:
+            text = secrets.sub(MARK, text)
         for pattern, replacement in _IN_TEXT:
             text = pattern.sub(replacement, text)
         return text
@@ -108,6 +119,20 @@ class Redactor:
         if depth < _MAX_DEPTH and isinstance(value, list | tuple | set | frozenset):
             return [self.value(item, depth + 1) for item in value]
         return self.text(_plain(value))
+
+    def _without_values(self, text: str) -> str:
+        """The text without the values: of several that begin at one place, the longest."""
+        known, width, kept, done = self._by_start, MIN_SECRET_CHARACTERS, list[str](), 0
+        starts = [at for at in range(len(text) - width + 1) if text[at : at + width] in known]
+        for at in starts:
+            if at < done:
+                continue
+            for value in known[text[at : at + width]]:
+                if text.startswith(value, at):
+                    kept += (text[done:at], MARK)
+                    done = at + len(value)
+                    break
+        return "".join([*kept, text[done:]]) if kept else text
 
     def _entry(self, key: Any, value: Any, depth: int) -> Any:
         if value is not None and _SECRET_KEY.search(_plain(key)):

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import string
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -56,6 +59,60 @@ def _all_text(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(map(_all_text, value))
     return str(value)
+
+
+# Few letters, so that values begin alike, overlap, and hold one another.
+odd = st.text("ab'/", min_size=MIN_SECRET_CHARACTERS, max_size=14)
+
+
+@given(st.lists(st.one_of(odd, secrets), max_size=6), st.data())
+def test_each_value_is_hidden_from_the_moment_it_is_known(
+    values: list[str], data: st.DataObject
+) -> None:
+    redactor = Redactor()
+    known: list[str] = []
+    for value in values:
+        redactor.register(value)
+        known.append(value)
+        parts = data.draw(st.lists(st.one_of(st.sampled_from(known), st.text("ab'/ ", max_size=4))))
+        shown = redactor.text("\n".join(parts))
+        assert not any(each in shown for each in known)
+
+
+@given(st.lists(odd, max_size=6), st.text("ab'/", max_size=60))
+def test_of_values_that_begin_at_one_place_the_longest_is_hidden(
+    values: list[str], text: str
+) -> None:
+    redactor = Redactor()
+    for value in values:
+        redactor.register(value)
+    spelt = {
+        each
+        for value in values
+        for each in (value, repr(value)[1:-1], json.dumps(value)[1:-1], quote(value, safe=""))
+    }
+    longest_first = sorted(map(re.escape, spelt), key=len, reverse=True)
+    wanted = re.sub("|".join(longest_first), MARK, text) if spelt else text
+    assert redactor.text(text) == wanted
+
+
+def test_values_that_threads_learn_at_once_are_all_hidden_and_each_as_soon_as_it_is_known() -> None:
+    redactor = Redactor()
+
+    def learn(thread: int) -> list[str]:
+        through = []
+        for number in range(300):
+            value = f"of-a-kind-{number % 30}-{thread}-{number}"  # many begin alike
+            redactor.register(value)
+            shown = redactor.text(f"before {value} after")
+            through += [shown] if value in shown else []
+        return through
+
+    with ThreadPoolExecutor(8) as threads:
+        assert [each for some in threads.map(learn, range(8)) for each in some] == []
+    for thread in range(8):
+        for number in range(300):
+            assert redactor.text(f"of-a-kind-{number % 30}-{thread}-{number}") == MARK
 
 
 @pytest.mark.parametrize(
