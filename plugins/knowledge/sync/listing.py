@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field, ValidationError
 
-from gateway.contract import Objects
+from gateway.contract import ObjectInfo, Objects
 from plugins.knowledge.sync.changed_items import changed_items
 
 MAX_CHANGED_SHARE = 0.1
@@ -103,8 +103,12 @@ class KeptListing:
         return self._own.listing if await self._own.read() else None
 
     async def save(self, listing: Listing) -> None:
-        """Keep a listing."""
-        whole = next((one for one in self._wholes if one.digest), self._own)
+        """Keep a listing.
+
+        Of several processes that save at once, the last one's word stays, or that of the last one
+        that wrote a whole listing; whoever saves next is heard by all.
+        """
+        whole = await self._still_there() or self._own
         changes = _difference(whole, listing)
         changed = len(changes.files) + len(changes.gone)
         if not whole.digest or changed > MAX_CHANGED_SHARE * len(listing.files):
@@ -113,6 +117,15 @@ class KeptListing:
         data = changes.model_dump_json().encode()
         await self._objects.put(self.changes_key, data)
         self._known = data, listing
+
+    async def _still_there(self) -> _Whole | None:
+        """A whole listing that is known, and that no other process has written anew meanwhile."""
+        for whole in self._wholes:
+            if whole.digest and not await whole.is_as_known():
+                whole.forget()
+            if whole.digest:
+                return whole
+        return None
 
     async def _named(self, digest: str) -> _Whole | None:
         """The whole listing of a digest, read where it is not the one that is known."""
@@ -137,20 +150,40 @@ class _Whole:
         self.listing = Listing()
         self._objects = objects
         self._key = key
+        self._seen: ObjectInfo | None = None
 
     async def read(self) -> bool:
         """Read it; false where none can be read."""
+        before = await self._info()
         data = await self._objects.get(self._key) or b""
         listing = await asyncio.to_thread(_parsed, data)
         self.digest = "" if listing is None else await asyncio.to_thread(_digest, data)
         self.listing = listing or Listing()
+        self._seen = before if before == await self._info() else None
         return listing is not None
 
+    async def is_as_known(self) -> bool:
+        """Whether what is stored is what was read or written, as far as size and time tell."""
+        return self._seen is not None and self._seen == await self._info()
+
+    def forget(self) -> None:
+        """Know nothing of it any more."""
+        self.digest, self.listing, self._seen = "", Listing(), None
+
+    async def _info(self) -> ObjectInfo | None:
+        async for info in self._objects.list(self._key):
+            if info.key == self._key:
+                return info
+        return None
+
     async def write(self, listing: Listing) -> None:
-        """Write it."""
+        """Write it; known is then what is stored, which may be another process's by now."""
         data = await asyncio.to_thread(lambda: listing.model_dump_json().encode())
         await self._objects.put(self._key, data)
-        self.digest, self.listing = await asyncio.to_thread(_digest, data), listing
+        written = await asyncio.to_thread(_digest, data)
+        if not await self.read() or self.digest != written:
+            self._seen = None  # the next save writes it again
+        self.digest, self.listing = written, listing
 
 
 def _difference(whole: _Whole, listing: Listing) -> ListingChanges:

@@ -82,13 +82,12 @@ async def test_a_draft_is_the_changes_of_what_is_served(tmp_path: Path) -> None:
 
 async def test_changes_that_follow_another_listing_are_passed_over(tmp_path: Path) -> None:
     objects = open_objects("embedded", tmp_path)
-    mine, before = KeptListing(objects, KEY), listing(*map(str, range(100)))
-    await mine.save(before)
-    theirs = KeptListing(objects, KEY)
-    known = await theirs.load()
-    assert known is not None
-    await mine.save(listing("new.md"))
-    await theirs.save(known.model_copy(update={"files": {**known.files, "7": NEW}}))
+    kept = KeptListing(objects, KEY)
+    await kept.save(listing(*map(str, range(100))))
+    changes = await objects.get(kept.changes_key)
+    assert changes is not None
+    await kept.save(listing("new.md"))
+    await objects.put(kept.changes_key, changes)  # of a process that was slower
     assert await KeptListing(objects, KEY).load() == listing("new.md")
 
 
@@ -130,3 +129,41 @@ def test_whatever_is_saved_is_loaded_by_everyone(steps: list[Any]) -> None:
 
     with tempfile.TemporaryDirectory() as root:
         asyncio.run(run(open_objects("embedded", Path(root))))
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    rounds=st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=4, unique=True), max_size=5),
+    many=st.booleans(),
+    last=st.integers(0, 3),
+)
+def test_who_saves_after_savers_at_once_is_heard_by_everyone(
+    rounds: list[list[int]], many: bool, last: int
+) -> None:
+    """Processes save at the same time, none of them upon what the others saved just then."""
+
+    async def run(objects: Objects) -> None:
+        processes = [KeptListing(objects, KEY) for _ in range(4)]
+        base = listing(*map(str, range(30)))
+        await processes[0].save(base)
+        saved = [base]
+        for number, some in enumerate(rounds):
+            made = [_changed(base, f"{number}-{who}", whole=many) for who in some]
+            saved += made
+            pairs = zip(some, made, strict=True)
+            await asyncio.gather(*(processes[who].save(one) for who, one in pairs))
+            assert await KeptListing(objects, KEY).load() in saved  # one of them, and no mixture
+        after = _changed(base, "last", whole=False)
+        await processes[last].save(after)
+        for one in (*processes, KeptListing(objects, KEY)):
+            assert await one.load() == after
+
+    with tempfile.TemporaryDirectory() as root:
+        asyncio.run(run(open_objects("embedded", Path(root))))
+
+
+def _changed(base: Listing, name: str, *, whole: bool) -> Listing:
+    """A listing of which one note, or each, is another."""
+    new = ListedFile(sha=name, size=2, date=AT)
+    files = dict.fromkeys(base.files, new) if whole else {**base.files, "7": new}
+    return base.model_copy(update={"files": files, "commit": name})
