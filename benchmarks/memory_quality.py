@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from statistics import mean
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 from benchmarks.dialogues import WEEKS, Asked, Turn, dialogues
 from benchmarks.linked import chains
@@ -31,7 +31,6 @@ from gateway.contract import Caller, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.knowledge.knowledge import MIGRATIONS, Knowledge
-from plugins.knowledge.memory.algorithms.contradictions import compare
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.requests import (
     CreateRequest,
@@ -41,11 +40,11 @@ from plugins.knowledge.memory.model.requests import (
 )
 from plugins.knowledge.memory.model.responses import CreateResponse
 from plugins.knowledge.memory.rights.roles import Roles
-from plugins.knowledge.memory.write.drafts import new_record
 from plugins.knowledge.store import Store
 
 SECTION = "memory_quality"
 SHOWN = 10
+Said = TypeVar("Said", Update, Pair)
 ME = Caller("person:bench", Tier.MEMBERS, name="Bench")
 
 
@@ -60,7 +59,6 @@ async def _measured() -> list[Row]:
         *await _led(),
         *await _changes(PLAIN),
         *await _changes(FREE),
-        *await _others(),
     ]
 
 
@@ -158,116 +156,105 @@ async def _led() -> list[Row]:
 
 async def _changes(data: str) -> list[Row]:
     """Each fact among others, said before and after; nobody decides how they go together."""
-    outcomes: list[tuple[Update, _Outcome]] = []
-    for _, some in groupby(updates(data), key=lambda each: each.turn):
-        outcomes += await _round(list(some))
-    flagged = await _flagged(pairs(data))
-    rows = []
+    changed: list[tuple[Update, _Outcome]] = []
+    for _, group in groupby(updates(data), key=lambda each: each.turn):
+        changed += await _round(list(group))
+    apart = [each for some in _rounds(pairs(data)) for each in await _round(some)]
+    rows: list[Row] = []
     for part, wanted in (("all", None), ("kept apart", True)):
-        part = part if data == PLAIN else f"freely said, {part}"
-        chosen = [each for update, each in outcomes if wanted in (None, update.held_out)]
-        first = 100 * mean(each.right for each in chosen)
-        stale = 100 * mean(each.stale for each in chosen)
-        named = 100 * mean(each.named for each in chosen)
-        apart = [each for pair, each in flagged if wanted in (None, pair.held_out)]
-        note = f"of {len(chosen)}; {named:.0f} % were named as they were written"
-        rows += [
-            _share(f"what holds comes first after a change, {part}", first, "at least", 95, note),
-            _share(f"what held before comes first (stale), {part}", stale, "under", 3, note),
-            _share(
-                f"near in meaning and wrongly said to be replaced, {part}",
-                100 * mean(apart),
-                "under",
-                5,
-                f"of {len(apart)} pairs that both hold",
-            ),
-        ]
+        rows += _outcomes(
+            part if data == PLAIN else f"freely said, {part}",
+            [each for update, each in changed if wanted in (None, update.held_out)],
+            [each for pair, each in apart if wanted in (None, pair.held_out)],
+        )
     return rows
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What became of a fact that changed.
+    """What became of something after something else was said.
 
     Attributes:
-        right: whether what holds came first.
-        stale: whether what held before did.
-        named: whether the writer was told that it seems to replace the other.
+        later: whether what was said later comes first.
+        earlier: whether what was said before does.
+        named: whether the writer was told that the later seems to replace the earlier.
+        wrongly: how many other entries they were told of as replaced.
     """
 
-    right: bool
-    stale: bool
+    later: bool
+    earlier: bool
     named: bool
+    wrongly: int
 
 
-async def _round(some: Sequence[Update]) -> list[tuple[Update, _Outcome]]:
-    begin = datetime.now(UTC) - timedelta(weeks=20)
-    async with _memory() as memory:
-        old, new, named = {}, {}, {}
-        for number, each in enumerate(some):
-            made = await _remember(memory, each.before, begin + timedelta(hours=number))
-            old[number] = made.entry.id
-        for number, each in enumerate(some):
-            made = await _remember(memory, each.after, begin + timedelta(weeks=8, hours=number))
-            new[number] = made.entry.id
-            named[number] = any(
-                near.id == old[number] and near.seems is not None for near in made.near
-            )
-        found = [await _found(memory, each.question) for each in some]
+def _outcomes(part: str, changed: Sequence[_Outcome], apart: Sequence[_Outcome]) -> list[Row]:
+    """The rows of facts that changed, and of pairs that both hold."""
+    right = sum(each.named for each in changed)
+    told = right + sum(each.wrongly for each in (*changed, *apart))
+    told += sum(each.named for each in apart)
+    first, stale, named = (
+        100 * mean(getattr(each, what) for each in changed)
+        for what in ("later", "earlier", "named")
+    )
+    flagged, stays = (
+        100 * mean(getattr(each, what) for each in apart) for what in ("named", "earlier")
+    )
+    facts, both = f"of {len(changed)}", f"of {len(apart)} pairs that both hold"
     return [
-        (each, _Outcome(first[:1] == [new[number]], first[:1] == [old[number]], named[number]))
-        for number, (each, first) in enumerate(zip(some, found, strict=True))
+        _share(f"what holds comes first after a change, {part}", first, facts, "at least", 95),
+        _share(f"what held before comes first (stale), {part}", stale, facts, "under", 3),
+        _share(f"near and wrongly said to be replaced, {part}", flagged, both, "under", 5),
+        _share(f"a change is named as it is written, {part}", named, facts),
+        _share(f"what is named is a change, {part}", 100 * right / told, f"of {told} named"),
+        _share(f"an answer stays first after something else was said, {part}", stays, both),
     ]
 
 
-async def _others() -> list[Row]:
-    """How often an answer stays the first after something else was said of what it is about."""
+def _rounds(some: Sequence[Pair]) -> list[list[Pair]]:
+    """Pairs, in each round those of other families: two of one may be about the same."""
     rounds: list[list[Pair]] = []
-    for each in pairs(FREE):
-        fits = (some for some in rounds if all(one.family != each.family for one in some))
-        if (some := next(fits, None)) is None:
-            rounds.append(some := [])
-        some.append(each)
-    stayed = [pair for some in rounds for pair in await _stayed(some)]
-    rows = []
-    for part, wanted in (("all", None), ("kept apart", True)):
-        chosen = [first for pair, first in stayed if wanted in (None, pair.held_out)]
-        what = f"an answer stays first after something else was said, {part}"
-        rows.append(Row(SECTION, what, 100 * mean(chosen), "%", None, f"of {len(chosen)}"))
-    return rows
+    for each in some:
+        fits = (group for group in rounds if all(one.family != each.family for one in group))
+        if (group := next(fits, None)) is None:
+            rounds.append(group := [])
+        group.append(each)
+    return rounds
 
 
-async def _stayed(some: Sequence[Pair]) -> list[tuple[Pair, bool]]:
+async def _round(some: Sequence[Said]) -> list[tuple[Said, _Outcome]]:
     begin = datetime.now(UTC) - timedelta(weeks=20)
     async with _memory() as memory:
-        ids = []
-        for number, each in enumerate(some):
-            made = await _remember(memory, each.before, begin + timedelta(hours=number))
-            ids.append(made.entry.id)
-        for number, each in enumerate(some):
-            await _remember(memory, each.after, begin + timedelta(weeks=8, hours=number))
+        old = await _written(memory, [each.before for each in some], begin)
+        new = await _written(memory, [each.after for each in some], begin + timedelta(weeks=8))
         found = [await _found(memory, each.question) for each in some]
-    return [(each, first[:1] == [id]) for each, first, id in zip(some, found, ids, strict=True)]
+    return [
+        (each, _outcome(earlier, later, first[0] if first else ""))
+        for each, earlier, later, first in zip(some, old, new, found, strict=True)
+    ]
 
 
-async def _flagged(some: Sequence[Pair]) -> list[tuple[Pair, bool]]:
-    """Which pairs are said to contradict each other, compared as memory compares them."""
-    now = datetime.now(UTC)
-    async with _memory() as memory:
-        model: Any = memory.entries.vectors
-        vectors = await model.embed([text for each in some for text in (each.before, each.after)])
-    found = []
-    for number, each in enumerate(some):
-        old, new = (
-            new_record(CreateRequest.model_validate({"entry": {"content": text}}), ME, "", now)
-            for text in (each.before, each.after)
-        )
-        cosine = float(vectors[2 * number] @ vectors[2 * number + 1])
-        found.append((each, compare(new, old, cosine).replaces))
-    return found
+async def _written(memory: Memory, texts: Sequence[str], at: datetime) -> list[CreateResponse]:
+    """Entries, an hour apart."""
+    return [await _remember(memory, text, at + timedelta(hours=n)) for n, text in enumerate(texts)]
+
+
+def _outcome(earlier: CreateResponse, later: CreateResponse, first: str) -> _Outcome:
+    seem = [each.id for made in (earlier, later) for each in made.near if each.seems is not None]
+    named = earlier.entry.id in seem
+    return _Outcome(
+        first == later.entry.id,
+        first == earlier.entry.id,
+        named,
+        len(seem) - seem.count(earlier.entry.id),
+    )
 
 
 def _share(
-    what: str, value: float, kind: Literal["at least", "under"], limit: float, note: str
+    what: str,
+    value: float,
+    note: str,
+    kind: Literal["at least", "under"] | None = None,
+    limit: float = 0.0,
 ) -> Row:
-    return Row(SECTION, what, value, "%", Bar(kind, limit), note, headline=True)
+    bar = None if kind is None else Bar(kind, limit)
+    return Row(SECTION, what, value, "%", bar, note, headline=bar is not None)

@@ -30,6 +30,10 @@ MAX_CHARACTERS = 80
 MAX_SHARED = 12
 """Entries that name a thing, from which on it is too common to lead anywhere."""
 
+MAX_WORDS = 3
+"""Words of a name that is looked for without its capitals."""
+MAX_CANDIDATES = 200
+"""Of those, in one text."""
 _QUOTED = re.compile(r"`([^`\n]{2,80})`")
 _IDENTIFIER = re.compile(
     r"(?<![\w@#./-])(?:[@#]?\w+(?:[_./:-]\w+)+(?:\(\))?|\w+\(\)|[@#]\w{2,}|[A-Za-z]+\d\w*)(?![\w-])"
@@ -40,6 +44,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 _WORD = r"[^\W\d_a-z][\w'\u2019-]*"
 _BETWEEN = r"(?:(?:of|van|von|de|da|del|der|the) ){0,2}"
 _CAPITALISED = re.compile(f"{_WORD}(?: {_BETWEEN}{_WORD})*")
+_IN_LOWER_CASE = re.compile(
+    r"(?<![\w'\u2019-])[^\W\dA-Z_][\w'\u2019-]*(?: [^\W\dA-Z_][\w'\u2019-]*)*"
+)
 _BEGINS = re.compile(r"(?:^|[.?!;:\n]\s*|[-*\u2022]\s+)$")
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
 _TITLES = frozenset(
@@ -63,6 +70,25 @@ def entities_in(text: str, tags: Iterable[str] = ()) -> frozenset[str]:
         if len(found) == MAX_ENTITIES:
             break
     return frozenset(found)
+
+
+def maybe_named_in(text: str) -> frozenset[str]:
+    """Words of a text, and what they are together, that may name something without a capital.
+
+    "ask maria about the mill street lease" names those of them that other texts write with one.
+
+    Args:
+        text: an entry's.
+    """
+    found: dict[str, None] = {}
+    for run in _IN_LOWER_CASE.finditer(text[:MAX_READ]):
+        words = [_POSSESSIVE.sub("", word) for word in run[0].split()]
+        for size in range(MAX_WORDS, 0, -1):
+            for at in range(len(words) - size + 1):
+                some = words[at : at + size]
+                if len(some[0]) > 2 and not (_is_plain(some[0]) or _is_plain(some[-1])):
+                    found[" ".join(some)] = None
+    return frozenset(list(found)[:MAX_CANDIDATES])
 
 
 def rarity(entries: int) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gateway.toolkit.words import STOP_WORDS
+from gateway.toolkit.words import STOP_WORDS, stem
 from plugins.knowledge.memory.algorithms.vocabulary import AUXILIARIES, PREPOSITIONS, VERBS
 
 _BE = "is|are|was|were"
@@ -27,10 +27,13 @@ _OWNED = re.compile(r"(['\u2019]s)\s+[\w-]+")
 """The same of somebody: "Ana's number"."""
 _DOES = re.compile(r"\b(who|what)\s+(?!is\b|was\b|does\b|has\b)[a-z]+(?:s|ed)\b", re.IGNORECASE)
 """What somebody does: "who looks after"."""
-_IS_DONE = re.compile(rf"\b({_BE})\b(.*?)\s[a-z]+ed(?=\W*$|\s)", re.IGNORECASE)
-"""What is done to it: "where is it deployed"."""
+_IS = re.compile(rf"\b(?:{_BE})\b", re.IGNORECASE)
+_DONE = re.compile(r"\s([a-z]+ed)(?=\W*$|\s)")
+"""What may be done to it: "where is it deployed"."""
 _TAIL = re.compile(rf"\b(?:{_DO})\b(.*)$", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"[\w'\u2019-]+")
+_ARTICLES = frozenset({"the", "a", "an", "our", "my", "your", "their", "his", "her"})
+"""What begins the name of a thing: behind who does it, it begins what it is done to."""
 _LINKS = PREPOSITIONS | {"to", "with", "from", "into", "about"}
 
 
@@ -42,12 +45,27 @@ def subject_of(question: str) -> str:
     """
     left = _COUNTED.sub(r"\1", _KIND.sub(r"\1 ", question))
     left = _OWNED.sub(r"\1", _PROPERTY.sub(r"\1 ", left))
-    left = _IS_DONE.sub(r"\1\2", _DOES.sub(r"\1", left))
+    left = _without_participle(_DOES.sub(r"\1", left))
     kept = [word for word in _WORD.findall(left) if not _is_verb(word)]
     tail = _TAIL.search(left)
     if tail is not None and (verb := _verb_at_end(_WORD.findall(tail[1]))) in kept:
         kept.remove(verb)
     return " ".join(kept)
+
+
+def _without_participle(question: str) -> str:
+    """A question without what is done; a shed, a bed and a seed end alike and are things.
+
+    The ending of a verb is one that the stemmer takes off, and "the raised bed" is not raised now.
+    """
+    begins = _IS.search(question)
+    if begins is None:
+        return question
+    for match in _DONE.finditer(question, begins.end()):
+        *_, before = question[: match.start()].split()
+        if stem(match[1]) != match[1] and before.lower() not in _ARTICLES:
+            return question[: match.start()] + question[match.end() :]
+    return question
 
 
 def _verb_at_end(words: Sequence[str]) -> str:
@@ -56,7 +74,9 @@ def _verb_at_end(words: Sequence[str]) -> str:
         return ""
     last = next((word for word in reversed(words) if word.lower() not in STOP_WORDS), "")
     behind = words[: words.index(last)] if last else ()
-    return "" if any(word.lower() in _LINKS for word in behind) or not last.islower() else last
+    is_thing = any(word.lower() in _LINKS for word in behind)
+    is_thing = is_thing or any(word.lower() in _ARTICLES for word in behind[1:])
+    return "" if is_thing or not last.islower() else last
 
 
 def _is_verb(word: str) -> bool:

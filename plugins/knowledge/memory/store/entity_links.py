@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from plugins.knowledge.memory.algorithms.entities import MAX_SHARED
+from plugins.knowledge.memory.algorithms.entities import MAX_SHARED, maybe_named_in
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.query_context import Question, Scored
 from plugins.knowledge.memory.store.reads import Reads, scored
-from plugins.knowledge.memory.store.tables import entities, entries
+from plugins.knowledge.memory.store.tables import entities, entries, words
 from plugins.knowledge.memory.store.visibility import FilterShape, filter_conditions, readable
-from plugins.knowledge.memory.store.words import SHOWN
+from plugins.knowledge.memory.store.words import SHOWN, term_ids
 
 MAX_LEADING = 8
 """Names, the rarest ones, that are followed."""
@@ -54,6 +55,7 @@ class EntityLinks:
     ) -> list[Naming]:
         """The entries that name what some entries do, these among them; the rarest names first.
 
+        Some entries' names may lack their capitals, where others write them with one.
         How rare a name is counts among what the caller may read: nothing tells what others keep.
 
         Args:
@@ -68,13 +70,77 @@ class EntityLinks:
         async with self.reads.database.read() as connection:
             rows = await connection.execute(_rare(shape), values)
             counts = {row.entity: row.entries for row in rows}
+            said = await _said_without_capitals(connection, shape, values)
+            counts |= {each.name: each.entries for each in said if each.name not in counts}
             if not counts:
                 return []
             found = await connection.execute(_naming(shape), {**values, "names": list(counts)})
-            return [
+            named = [
                 Naming(row.entity, counts[row.entity], scored(row), Layer(row.layer))
                 for row in found
             ]
+            return named + said
+
+
+async def _said_without_capitals(
+    connection: AsyncConnection, shape: FilterShape, values: Mapping[str, Any]
+) -> list[Naming]:
+    """The entries with the names that they say without capitals, and that others write with them.
+
+    A word names something where most that say it give it a capital: "mill street", not "street".
+    """
+    sources = list(await connection.execute(_sources(shape), values))
+    maybe = {row.number: maybe_named_in(row.content) for row in sources}
+    if not (asked := sorted(frozenset().union(*maybe.values()))):
+        return []
+    rows = await connection.execute(_written(shape), {**values, "names": asked})
+    written = {row.entity: row.entries for row in rows}
+    if not written:
+        return []
+    terms = {name: term_ids(name) for name in written}
+    wanted = sorted(frozenset().union(*terms.values()))
+    rows = await connection.execute(_saying(shape), {**values, "terms": wanted})
+    saying = {row.term: row.entries for row in rows}
+    return [
+        Naming(name, written[name] + 1, scored(row), Layer(row.layer))
+        for row in sources
+        for name in sorted(maybe[row.number] & written.keys())
+        if terms[name] and 2 * written[name] >= min(saying.get(each, 0) for each in terms[name])
+    ]
+
+
+@lru_cache(maxsize=256)
+def _sources(shape: FilterShape) -> Select[Any]:
+    """The entries whose names are followed, with what they say."""
+    numbered = entries.c.number.in_(sa.bindparam("numbers", expanding=True))
+    shown = sa.select(*SHOWN, entries.c.layer, entries.c.content)
+    return shown.where(numbered, readable(), *filter_conditions(shape))
+
+
+@lru_cache(maxsize=256)
+def _written(shape: FilterShape) -> Select[Any]:
+    """Names that other entries have with their capitals, with how many these are."""
+    counted = sa.func.count().label("entries")
+    named = entities.c.entity.in_(sa.bindparam("names", expanding=True))
+    other = entities.c.entry.not_in(sa.bindparam("numbers", expanding=True))
+    found = _found(shape, entities.c.entity, counted).where(named, other)
+    return (
+        found.group_by(entities.c.entity)
+        .having(counted < MAX_SHARED)
+        .order_by(counted, entities.c.entity)
+        .limit(MAX_LEADING)
+    )
+
+
+@lru_cache(maxsize=256)
+def _saying(shape: FilterShape) -> Select[Any]:
+    """How many entries say each of some terms."""
+    counted = sa.func.count().label("entries")
+    said = words.c.term.in_(sa.bindparam("terms", expanding=True))
+    home = words.c.layer.in_(sa.bindparam("layers", expanding=True))
+    joined = words.join(entries, words.c.entry == entries.c.number)
+    found = sa.select(words.c.term, counted).select_from(joined)
+    return found.where(home, said, readable(), *filter_conditions(shape)).group_by(words.c.term)
 
 
 @lru_cache(maxsize=256)

@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.knowledge.memory.algorithms.entities import (
+    MAX_CANDIDATES,
     MAX_CHARACTERS,
     MAX_ENTITIES,
     MAX_SHARED,
     entities_in,
+    maybe_named_in,
     rarity,
 )
 
@@ -35,6 +37,27 @@ def test_names_and_programs_are_found_by_how_they_are_written(text: str, named: 
 
 def test_what_an_entry_is_tagged_with_it_names() -> None:
     assert entities_in("it closes early", ["Boat House"]) == {"boat house"}
+
+
+@pytest.mark.parametrize(
+    ("text", "maybe"),
+    [
+        ("ask maria about it", {"maria"}),
+        ("the mill street lease", {"mill street lease", "mill street", "street lease", "mill",
+         "street", "lease"}),
+        ("Ask Maria", set()),
+        ("it is on the 4th", set()),
+    ],
+)  # fmt: skip
+def test_what_may_be_a_name_without_capitals_is_found(text: str, maybe: set[str]) -> None:
+    assert maybe_named_in(text) == maybe
+
+
+@given(st.text(max_size=600))
+def test_what_may_be_a_name_stands_in_the_text(text: str) -> None:
+    found = maybe_named_in(text)
+    assert len(found) <= MAX_CANDIDATES
+    assert all(word in text for each in found for word in each.split())
 
 
 @given(st.text(max_size=600), st.lists(st.text(max_size=120), max_size=40))

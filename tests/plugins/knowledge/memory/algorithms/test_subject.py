@@ -22,6 +22,11 @@ from plugins.knowledge.memory.algorithms.subject import subject_of
         ("What does one pay for a locker?", "one locker"),
         ("How does that work with the lunch box?", "lunch box"),
         ("Is the lunch box here?", "lunch box"),
+        ("What is the code of the tool shed?", "tool shed"),
+        ("Is the raised bed watered on Sundays?", "raised bed sundays"),
+        ("Where are the seed trays stored?", "seed trays"),
+        ("When do volunteers paint the garden shed?", "volunteers paint garden shed"),
+        ("Is Alfred here?", "Alfred"),
         ("How many people are in the choir?", "choir"),
     ],
 )

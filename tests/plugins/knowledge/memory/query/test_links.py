@@ -1,16 +1,25 @@
 """A question that takes two entries is answered from both, and only by what its reader may read."""
 
-import pytest
+from itertools import count
 
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.contract import Caller
 from plugins.knowledge.memory.algorithms.entities import MAX_SHARED
+from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig, readers
 from plugins.knowledge.memory.model.responses import LinkedBy
 from plugins.knowledge.memory.query.links import MAX_LINKED
+from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.tools.results import memories
-from tests.plugins.knowledge.memory.conftest import ANA, BEN, World
+from tests.examples import examples
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, World
 
 pytestmark = pytest.mark.anyio
 QUESTION = "When can we buy no flour?"
 FIRST = "We buy our flour from Mill Street."
+_number = count()
 SECOND = "Mill Street is closed in the first week of May."
 
 
@@ -82,3 +91,61 @@ async def test_an_entry_that_names_everything_goes_before_nothing_that_leads_to_
     for (_, what), first in zip(pairs, said_of, strict=True):
         answer = await world.ask(ANA, f"Where does our {what} come from?")
         assert answer.results[0].entry.id == first
+
+
+ASKED = "Whom do I ask about the treasury?"
+LOWER = "ask maria about the treasury"
+MARIA = "Maria Rossi sits in room 4 on Mondays."
+
+
+async def test_a_name_without_its_capital_leads_to_what_names_it_with_one(world: World) -> None:
+    fillers = [f"Whom do I ask about bed {number}?" for number in range(12)]
+    first, *_ = await said(world, LOWER, MARIA, *fillers)
+    answer = await world.ask(ANA, ASKED, options={"limit": 5})
+    links = {each.entry.content: each.linked_by for each in answer.results}
+    assert links[MARIA] == LinkedBy(name="maria", entry_id=first)
+
+
+async def test_a_word_that_is_mostly_written_small_names_nothing(world: World) -> None:
+    await said(world, "ask at the street door about the treasury", "Mill Street is closed in May.")
+    await said(world, *(f"The street lamp {number} is out." for number in range(4)))
+    answer = await world.ask(ANA, ASKED)
+    assert all(each.linked_by is None for each in answer.results)
+
+
+@settings(
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    st.lists(st.sampled_from([ANA, BEN, CY]), min_size=1, max_size=4),
+    st.lists(st.sampled_from(["private", "organization", "public"]), min_size=4, max_size=4),
+    st.sampled_from([BEN, DEE]),
+)
+async def test_a_known_name_tells_nobody_of_entries_that_they_may_not_read(
+    world: World, owners: list[Caller], policies: list[str], reader: Caller
+) -> None:
+    name = f"quokka{next(_number)}"
+    await world.remember(ANA, f"ask {name} about the treasury", "public")
+    told = await _told(world, reader)
+    hidden = [(who, policy) for who, policy in zip(owners, policies, strict=False)]
+    hidden = [(who, how) for who, how in hidden if not _may_read(reader, who, how)]
+    for who, policy in hidden:
+        await world.remember(who, f"We saw {name.capitalize()} in room 4.", policy)
+    assert await _told(world, reader) == told
+    await world.remember(ANA, f"We saw {name.capitalize()} in room 4.", "public")
+    assert (await _told(world, reader) == told) is False
+
+
+async def _told(world: World, who: Caller) -> list[object]:
+    """What somebody is shown of an answer, and in which order and why."""
+    answer = await world.ask(who, ASKED, options={"limit": 50})
+    return [(each.entry.id, each.score, each.linked_by) for each in answer.results]
+
+
+def _may_read(reader: Caller, owner: Caller, policy: str) -> bool:
+    return bool(
+        caller_keys(reader)
+        & readers(owner.person or "", AccessPolicyConfig(policy=AccessPolicy(policy)))
+    )
