@@ -63,12 +63,9 @@ class Standings:
             entry: the document.
             up_to: the tier of the caller.
         """
-        said, now, known = entry.metadata, self._clock(), self._claims(up_to)
+        now, known = self._clock(), self._claims(up_to)
         by = self._successors(entry, known, now)
-        ends = [one.starts for one in by]
-        if said.valid_until is not None and said.valid_until <= now:
-            ends.append(said.valid_until)
-        starts = said.valid_from if said.valid_from is not None and said.valid_from > now else None
+        ends, starts = _ends(entry, by, now), _starts(entry, now)
         contested = dict.fromkeys(known.contested.get(entry.key, ()))
         contested |= dict.fromkeys(known.circles.get(entry.key, ()))
         contested.pop(entry.key, None)
@@ -88,8 +85,9 @@ class Standings:
 
     def weight(self, entry: Entry, up_to: Tier) -> float:
         """What is left of a document's score: all of it where it holds."""
-        standing = self.of(entry, up_to)
-        return 1.0 if standing is None or standing.holds else W_ENDED
+        now, known = self._clock(), self._claims(up_to)
+        ends = _ends(entry, self._successors(entry, known, now), now)
+        return W_ENDED if ends or entry.key in known.lost or _starts(entry, now) else 1.0
 
     def in_place_of(self, entry: Entry, up_to: Tier) -> list[Entry]:
         """What stands in a document's place in the end; nothing where it still stands itself."""
@@ -187,6 +185,19 @@ class Standings:
             else:
                 self._claiming.pop(key, None)
         return [self._claiming[key] for key in sorted(self._claiming)]
+
+
+def _ends(entry: Entry, successors: Sequence[Entry], now: datetime) -> list[datetime]:
+    """When a document ceased to hold, by what took its place and by its own word."""
+    until = entry.metadata.valid_until
+    own = [until] if until is not None and until <= now else []
+    return [*(one.starts for one in successors), *own]
+
+
+def _starts(entry: Entry, now: datetime) -> datetime | None:
+    """When a document begins to hold, where that is yet to come."""
+    start = entry.metadata.valid_from
+    return start if start is not None and start > now else None
 
 
 def _at_odds(entry: Entry, known: Claims) -> tuple[Cause, str] | None:

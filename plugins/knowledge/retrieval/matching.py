@@ -38,12 +38,7 @@ async def matching(
     found = dict(zip(queries, answers, strict=True))
     if MEANING not in found:
         return {*named, *(hit.payload["key"] for hits in found.values() for hit in hits)}
-    hits = Hits(
-        passages=[hit for hit in found[MEANING] if hit.payload["ordinal"]],
-        heads=[hit for hit in found[MEANING] if not hit.payload["ordinal"]],
-        terms=found.get(TERMS, []),
-        whole=found.get(WHOLE, []),
-        named=named,
-    )
+    by_words = Hits([], [], found.get(TERMS, []), found.get(WHOLE, []), named)
+    hits = by_words.measured(found[MEANING])
     # No phrase is sought: what holds the question word for word scores above the floor anyway.
     return {one.key for one in rank("", hits, documents) if one.score >= FLOOR * PERFECT}

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway.contract import Hit
 from gateway.toolkit.words import words
@@ -54,6 +54,18 @@ class Hits:
     terms: list[Hit]
     whole: list[Hit]
     named: frozenset[str]
+
+    def measured(self, near: Iterable[Hit]) -> Hits:
+        """These hits with other similarities.
+
+        Args:
+            near: heads and passages by similarity, best first; the head's ordinal is 0.
+        """
+        passages: list[Hit] = []
+        heads: list[Hit] = []
+        for hit in near:
+            (passages if hit.payload["ordinal"] else heads).append(hit)
+        return replace(self, passages=passages, heads=heads)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ MAX_QUESTION_CHARACTERS = 2000
 _MAX_NEAR = 80
 """Heads and passages together."""
 _MAX_TERM_HITS = 30
+_MAX_LIKELY = 30
+"""The documents whose points are all compared: more than are shown, as what is compared moves."""
 _MAX_MEASURED = 600
 """Heads and passages of candidates that are compared."""
 _PAYLOAD = ("key", "text", "section", "ordinal")
@@ -205,20 +207,17 @@ class Search:
             name: answer if query.payload else placed(answer)
             for (name, query), answer in zip(asked.queries.items(), answers, strict=True)
         }
-        keys = {hit.payload["key"] for hits in found.values() for hit in hits}
-        near = placed(await self._measured(asked, keys))
-        return Hits(
-            passages=[hit for hit in near if hit.payload["ordinal"]],
-            heads=[hit for hit in near if not hit.payload["ordinal"]],
-            terms=found.get(TERMS, []),
-            whole=found.get(WHOLE, []),
-            named=named,
-        )
+        hits = Hits([], [], found.get(TERMS, []), found.get(WHOLE, []), named)
+        if MEANING not in found:
+            return hits
+        first = rank(question, hits.measured(found[MEANING]), len(self._store.entries(up_to)))
+        likely = {one.key for one in first[:_MAX_LIKELY]}
+        return hits.measured(placed(await self._measured(asked, likely)))
 
     async def _measured(
         self, asked: _Asked, keys: Set[str], payload: tuple[str, ...] = ()
     ) -> Sequence[Hit]:
-        """How near the heads and passages of all candidates are, and not of the nearest alone.
+        """How near the heads and passages of candidates are, and not the nearest alone.
 
         What one signal finds is weighed by all; the points of some documents are soon compared.
 
