@@ -8,10 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from urllib.parse import unquote, urlsplit
 
 from gateway.contract import Tier
 from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.notes.paths import SUFFIXES
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
 
@@ -34,12 +36,13 @@ class Link:
     """A link as it is written.
 
     Attributes:
-        target: a name, or a path from the root of the document's source.
+        targets: a name, or what the path may be from the root of the document's source, the
+            likeliest first.
         is_path: which of the two.
         written: for a report.
     """
 
-    target: str
+    targets: tuple[str, ...]
     is_path: bool
     written: str
 
@@ -61,15 +64,17 @@ class Targets:
     def of(self, link: Link) -> Entry | None:
         """The document that a link leads to, or None where it leads nowhere."""
         if link.is_path:
-            return self._by_path.get(_stem(link.target))
-        if "/" in link.target and (entry := self._ending_in(link.target)):
+            known = (self._by_path.get(_stem(path)) for path in link.targets)
+            return next((entry for entry in known if entry), None)
+        (name,) = link.targets
+        if "/" in name and (entry := self._ending_in(name)):
             return entry
-        return next(iter(self._names.find(posixpath.basename(link.target), self._up_to)), None)
+        return next(iter(self._names.find(posixpath.basename(name), self._up_to)), None)
 
     def named(self, written: str) -> Entry | None:
         """The document that a field names: by its ``contentType/id``, by a name or by a path."""
         name = _unbracketed(written)
-        return self._store.entry(name, self._up_to) or self.of(Link(name, False, written))
+        return self._store.entry(name, self._up_to) or self.of(Link((name,), False, written))
 
     @cached_property
     def _by_path(self) -> dict[str, Entry]:
@@ -155,13 +160,13 @@ def links_of(document: Document) -> Iterator[Link]:
     """The links of a document, in its text and then in its fields."""
     body = _CODE.sub(" ", document.content)
     for match in _WIKI.finditer(body):
-        yield Link(match[1].strip(), False, match[0])
+        yield Link((match[1].strip(),), False, match[0])
     for match in _LINK.finditer(body):
-        if path := _path(match[1], document.path):
-            yield Link(path, True, match[1])
+        if paths := _paths(match[1], document.path):
+            yield Link(paths, True, match[1])
     for name in _FIELDS:
         for said in getattr(document.metadata, name, None) or ():
-            yield Link(_unbracketed(said), False, said)
+            yield Link((_unbracketed(said),), False, said)
 
 
 def _unbracketed(name: str) -> str:
@@ -169,18 +174,33 @@ def _unbracketed(name: str) -> str:
     return inner.partition("|")[0].strip()
 
 
-def _path(address: str, base: str) -> str:
-    """The path that an address in a document means; empty where it is no note's."""
+def _paths(address: str, base: str) -> tuple[str, ...]:
+    """The paths that an address in a document may mean, the likeliest first; none is no note's.
+
+    Generators of sites serve a page at an address of its own. One that begins with a slash counts
+    from the root of the site, which is some folder above the document; one without an ending may
+    count from the page's address, as a browser reads it, and not from its file.
+
+    Args:
+        address: as it is written.
+        base: the document's path.
+    """
     parts = urlsplit(address)
     path = unquote(parts.path)
-    if parts.scheme or parts.netloc or not path or posixpath.splitext(path)[1] not in ("", ".md"):
-        return ""
+    ending = posixpath.splitext(path)[1]
+    if parts.scheme or parts.netloc or not path or ending not in ("", *SUFFIXES):
+        return ()
+    folder = posixpath.dirname(base)
     if path.startswith("/"):
-        return path.strip("/")
-    return posixpath.normpath(posixpath.join(posixpath.dirname(base), path))
+        above = accumulate(folder.split("/"), posixpath.join) if folder else ()
+        return tuple(posixpath.join(root, path.strip("/")) for root in ("", *above))
+    folders = (folder,) if ending else (folder, _stem(base))
+    return tuple(posixpath.normpath(posixpath.join(one, path)) for one in folders)
 
 
 def _stem(path: str) -> str:
     """A path without what different writers leave out: the ending, and an ``index``."""
-    stem = path.removesuffix(".md").rstrip("/").lower()
-    return stem.removesuffix("/index").removesuffix("/readme")
+    stem = path.rstrip("/").lower()
+    ending = next((one for one in SUFFIXES if stem.endswith(one)), "")
+    folder, _, name = stem.removesuffix(ending).rpartition("/")
+    return folder if name in ("index", "readme") else posixpath.join(folder, name)
