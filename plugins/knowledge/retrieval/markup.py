@@ -2,14 +2,20 @@
 
 Template marks (Liquid, Nunjucks, kramdown), HTML and Markdown's own signs carry no meaning for
 retrieval and cost tokens. Headings survive as Markdown headings, because passages are cut there.
-Every pattern is bounded, so that a hostile page costs time in proportion to its length.
+Code is what it says, to the letter: no sign in it is markup. Every pattern is bounded, so that a
+hostile page costs time in proportion to its length.
 """
 
 from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
+from textwrap import dedent
 
+_FENCE = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)?(`{3,}|~{3,})([^\n]*)$")
+_SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^\n]{1,500}?)(?<!`)\1(?!`)")
+_KEPT = re.compile("\x03(\\d+)\x03")
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.MULTILINE | re.IGNORECASE), replacement)
     for pattern, replacement in (
@@ -44,9 +50,43 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^ | $", ""),
     )
 )
+_COMMENT_RULES = 2
+"""The first rules take comments out."""
 _MARKED = re.compile(r"[<>&*_`\[\]{}|#\n]")
 _HTML_HEADING = re.compile("\x02([1-6])\x02")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def runs(markdown: str) -> Iterator[tuple[str, bool]]:
+    """A page in runs of text and of fenced code, each with whether it is code.
+
+    Code comes without its fences and what all its lines are indented by. What stands in comments is
+    neither.
+
+    Args:
+        markdown: the body of a document, without frontmatter.
+    """
+    text = _CONTROL.sub(" ", _one_newline(markdown))
+    for pattern, replacement in _RULES[:_COMMENT_RULES]:
+        text = pattern.sub(replacement, text)
+    held: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        closes = bool(fence and mark and mark[1].startswith(fence) and not mark[2].strip())
+        opens = bool(not fence and mark and "`" not in mark[2])
+        if not (opens or closes):
+            held.append(line)
+            continue
+        yield _run(held, is_code=bool(fence))
+        fence = mark[1] if mark and opens else ""
+        held = []
+    yield _run(held, is_code=bool(fence))
+
+
+def _run(lines: list[str], *, is_code: bool) -> tuple[str, bool]:
+    text = "\n".join(lines)
+    return (dedent(text).strip("\n") if is_code else text), is_code
 
 
 def plain(markdown: str) -> str:
@@ -58,11 +98,21 @@ def plain(markdown: str) -> str:
     Returns:
         Prose with one block a line and ATX headings (``## Heading``) left as they are.
     """
-    text = _CONTROL.sub(" ", markdown.replace("\r\n", "\n").replace("\r", "\n"))
+    spans: list[str] = []
+
+    def kept(match: re.Match[str]) -> str:
+        spans.append(match[2].strip() or match[2])
+        return f"\x03{len(spans) - 1}\x03"
+
+    text = _SPAN.sub(kept, _CONTROL.sub(" ", _one_newline(markdown)))
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
-    text = _HTML_HEADING.sub(lambda match: "#" * int(match[1]), text)
-    return html.unescape(text)
+    text = html.unescape(_HTML_HEADING.sub(lambda match: "#" * int(match[1]), text))
+    return _KEPT.sub(lambda match: spans[int(match[1])], text)
+
+
+def _one_newline(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def one_line(title: str) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from plugins.knowledge.retrieval.markup import plain
+from plugins.knowledge.retrieval.markup import plain, runs
 
 MAX_CHARACTERS = 900
 """The most characters that a passage's own text has."""
@@ -29,7 +29,7 @@ class Passage:
 
     Attributes:
         trail: the headings above it, outermost first, without the document's title.
-        text: plain prose, at most :data:`MAX_CHARACTERS` characters.
+        text: plain prose, and code line by line, at most :data:`MAX_CHARACTERS` characters.
     """
 
     trail: tuple[str, ...]
@@ -77,14 +77,29 @@ def cut(markdown: str) -> list[Passage]:
 def _blocks(markdown: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """Every block of at most MAX_CHARACTERS characters with the headings it stands under."""
     trail: list[tuple[int, str]] = []
-    for line in plain(markdown).split("\n"):
-        if match := _HEADING.match(line):
-            level = len(match[1])
-            text = match[2].rstrip("#").rstrip()[:120]
-            trail = [*(above for above in trail if above[0] < level), (level, text)]
-        elif line:
-            for block in _split(line):
-                yield tuple(heading for _, heading in trail), block
+    for run, is_code in runs(markdown):
+        for line in [run] if is_code else plain(run).split("\n"):
+            if not is_code and (match := _HEADING.match(line)):
+                level = len(match[1])
+                text = match[2].rstrip("#").rstrip()[:120]
+                trail = [*(above for above in trail if above[0] < level), (level, text)]
+            elif line.strip():
+                for block in _split_code(line) if is_code else _split(line):
+                    yield tuple(heading for _, heading in trail), block
+
+
+def _split_code(code: str) -> Iterator[str]:
+    """Code in pieces of at most MAX_CHARACTERS characters, cut between lines where it can be."""
+    piece = ""
+    for line in code.split("\n"):
+        for start in range(0, len(line) or 1, MAX_CHARACTERS):
+            part = line[start : start + MAX_CHARACTERS]
+            if len(piece) + len(part) >= MAX_CHARACTERS and piece.strip():
+                yield piece.strip("\n")
+                piece = ""
+            piece = f"{piece}\n{part}" if piece.strip() else part
+    if piece.strip():
+        yield piece
 
 
 def _split(line: str) -> Iterator[str]:

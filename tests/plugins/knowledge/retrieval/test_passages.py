@@ -44,6 +44,40 @@ def test_marks_of_templates_html_and_markdown_are_no_prose() -> None:
     assert shown == "See the guide and a map of Berlin, code & DAOs."
 
 
+def test_fenced_code_is_shown_line_by_line_and_to_the_letter() -> None:
+    text = "Run\n\n```sh title=x\n# install <all>\npip install *x*\n    --user\n```\n\nDone."
+    (passage,) = cut(f"## Set up\n\n{text}")
+    assert passage.trail == ("Set up",)
+    assert passage.text == "Run\n# install <all>\npip install *x*\n    --user\nDone."
+
+
+def test_code_in_a_list_loses_what_all_its_lines_are_indented_by() -> None:
+    (passage,) = cut("1. Write\n\n   ~~~py\n   if a_b:\n       run()\n   ~~~\n\n2. Read")
+    assert passage.text == "Write\nif a_b:\n    run()\nRead"
+
+
+def test_code_without_an_end_is_code_to_the_end() -> None:
+    (passage,) = cut("Run\n\n```\n# one\n``` not an end\n# two")
+    assert (passage.trail, passage.text) == ((), "Run\n# one\n``` not an end\n# two")
+
+
+def test_code_in_a_comment_is_not_shown() -> None:
+    (passage,) = cut("Seen.\n\n<!-- not\n```\nsecret\n```\n-->\nSeen too.")
+    assert passage.text == "Seen.\nSeen too."
+
+
+def test_code_in_a_line_is_no_markup() -> None:
+    assert plain("Use `<Steps>`, `a | b`, ``c`d`` and [`{{ x }}`](/x).") == (
+        "Use <Steps>, a | b, c`d and {{ x }}."
+    )
+
+
+@given(st.lists(st.text(st.sampled_from("ab #\t<"), max_size=1200), max_size=6))
+def test_no_sign_of_code_is_lost(lines: list[str]) -> None:
+    shown = "\n".join(passage.text for passage in cut("\n".join(["~~~", *lines, "~~~"])))
+    assert "".join(shown.split()) == "".join("".join(lines).split())
+
+
 def test_a_heading_in_html_counts_as_one() -> None:
     assert cut('<h2 class="x">Fees</h2>\n<p>None.</p>')[0].trail == ("Fees",)
 
