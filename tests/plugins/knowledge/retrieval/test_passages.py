@@ -78,6 +78,36 @@ def test_no_sign_of_code_is_lost(lines: list[str]) -> None:
     assert "".join(shown.split()) == "".join("".join(lines).split())
 
 
+def test_of_admonitions_and_tabs_the_titles_and_what_stands_in_them_are_text() -> None:
+    text = """
+:::note
+Save first.
+:::
+
+:::tip[A hint]{icon=x}
+Wait.
+:::
+
+:::danger Mind the gap
+Jump.
+:::
+
+!!! warning "Take care"
+    It is hot.
+
+??? note
+    It folds.
+
+=== "Linux"
+
+    Run it.
+"""
+    assert cut(text)[0].text.split("\n") == [
+        *("Save first.", "A hint", "Wait.", "Mind the gap", "Jump."),
+        *("Take care", "It is hot.", "It folds.", "Linux", "Run it."),
+    ]
+
+
 def test_a_heading_in_html_counts_as_one() -> None:
     assert cut('<h2 class="x">Fees</h2>\n<p>None.</p>')[0].trail == ("Fees",)
 
