@@ -20,6 +20,12 @@ from plugins.knowledge.store import Store
 _WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]{0,500}\]\(<?([^()<>\s]{1,1000})>?(?:\s[^()\n]{0,300})?\)")
 _CODE = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1|`[^`\n]{1,500}`", re.MULTILINE | re.DOTALL)
+_TEMPLATED = re.compile(
+    r"(?<=\]\()\s{0,9}\{(?:\{|%)[^{}\"'\n]{0,200}[\"']([^\"'\n]{1,1000})[\"'][^{}\n]{0,200}[}%]\}"
+)
+"""An address that a template makes: ``{{ "/guides/" | url }}``, ``{% page "/guides/" %}``."""
+_ROOT = re.compile(r"\{\{\s{0,9}(?:site\.)?(?:baseurl|base_url|url|pathPrefix)\s{0,9}\}\}")
+"""The site's own, which is written before a path."""
 _FIELDS = (
     "related",
     "related_terms",
@@ -158,7 +164,7 @@ class Links:
 
 def links_of(document: Document) -> Iterator[Link]:
     """The links of a document, in its text and then in its fields."""
-    body = _CODE.sub(" ", document.content)
+    body = _ROOT.sub("", _TEMPLATED.sub(r"\1", _CODE.sub(" ", document.content)))
     for match in _WIKI.finditer(body):
         yield Link((match[1].strip(),), False, match[0])
     for match in _LINK.finditer(body):
@@ -188,7 +194,8 @@ def _paths(address: str, base: str) -> tuple[str, ...]:
     parts = urlsplit(address)
     path = unquote(parts.path)
     ending = posixpath.splitext(path)[1]
-    if parts.scheme or parts.netloc or not path or ending not in ("", *SUFFIXES):
+    made = "{" in address  # by a template, which alone knows what of
+    if made or parts.scheme or parts.netloc or not path or ending not in ("", *SUFFIXES):
         return ()
     folder = posixpath.dirname(base)
     if path.startswith("/"):

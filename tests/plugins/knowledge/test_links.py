@@ -82,6 +82,26 @@ async def test_a_link_to_no_page_is_said_to_lead_nowhere(
     assert await leads(base, origin, link) == ([], [link])
 
 
+@pytest.mark.parametrize(
+    "link",
+    [
+        "{{ '/guides/pages/#top' | url }}",
+        '{{"../pages/" | url}}',
+        '{% page "/guides/pages/" %}',
+        "{{ site.baseurl }}/guides/pages/",
+    ],
+)
+async def test_a_template_around_an_address_is_seen_through(base: Base, link: str) -> None:
+    assert await leads(base, "sidebar", link) == (["pages"], [])
+
+
 async def test_what_is_no_page_is_no_link(base: Base) -> None:
-    for link in ("/logo.svg", "https://example.org/guides/pages", "#here", "mailto:a@example.org"):
+    for link in (
+        "{{ page.next }}",
+        "{{ gone",
+        "/logo.svg",
+        "https://example.org/guides/pages",
+        "#here",
+        "mailto:a@example.org",
+    ):
         assert await leads(base, "sidebar", link) == ([], [])
