@@ -22,7 +22,7 @@ SELF, US = "@self", "@us"
 """Whoever says "I", and "we"."""
 
 _SENTENCE = re.compile(r"(?<=[.!?;\n])\s+|\n+")
-TOKEN = re.compile(
+_TOKEN = re.compile(
     r"\d+(?:[.:,/-]\d+)*(?:st|[nr]d|th|am|pm|h|€|%)?|[^\W\d_]+(?:['\u2019-][^\W_]+)*"
 )
 _TURN = re.compile(
@@ -80,7 +80,7 @@ def claims(text: str, speaker: str = "") -> tuple[Claim, ...]:
     match = _TURN.match(text)
     if match and known.CUE_LABEL.match(match[1]):
         match = None  # "Correction: ..." is said by nobody of that name
-    if match and _verb_at(TOKEN.findall(text[match.end() :])) is not None:
+    if match and _verb_at(_TOKEN.findall(text[match.end() :])) is not None:
         speaker, text = match[1], text[match.end() :]
     own = frozenset(map(stem, speaker.lower().split()))
     made = (_claim(each, own) for each in _sentences(text)[:MAX_CLAIMS])
@@ -94,7 +94,7 @@ def _sentences(text: str) -> list[str]:
         if sentence.rstrip().endswith("?"):
             continue
         label = _LABEL.match(sentence)
-        if label and (_verb_at(words := TOKEN.findall(label[1])) is not None or _is_past(words)):
+        if label and (_verb_at(words := _TOKEN.findall(label[1])) is not None or _is_past(words)):
             found += [label[1], label[2]]
         else:
             found.append(sentence)
@@ -102,7 +102,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
-    tokens = TOKEN.findall(sentence.replace("\u2019", "'"))
+    tokens = _TOKEN.findall(sentence.replace("\u2019", "'"))
     label = _LABEL.match(sentence)
     at, after = _verb_at(tokens), 1
     verb = "" if at is None else _verb(tokens, at)
@@ -110,7 +110,7 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
         named = (known.ATTRIBUTE_VERBS.get(each.lower()) for each in tokens[:at])
         verb = next(filter(None, named), verb)
     if label and _is_lone(label[1]):
-        at, verb, after = len(TOKEN.findall(label[1])), "be", 0
+        at, verb, after = len(_TOKEN.findall(label[1])), "be", 0
     elif at is None:
         at, after = 0, 0
     lead, before = _split_lead(tokens[:at])
@@ -147,22 +147,16 @@ def _counted(tokens: Sequence[str]) -> Iterable[str]:
 
 
 def _is_past(tokens: Sequence[str]) -> bool:
-    """Whether somebody did something once; what is insured still is."""
+    """Whether somebody did something once."""
     return any(
-        each in known.PAST
-        or (
-            each.endswith("ed")
-            and len(each) > 4
-            and stem(each) != each
-            and known.PRESENT.isdisjoint(tokens[max(0, at - 3) : at])
-        )
-        for at, each in enumerate(tokens)
+        each in known.PAST or (each.endswith("ed") and len(each) > 4 and stem(each) != each)
+        for each in tokens
     )
 
 
 def _is_lone(label: str) -> bool:
     """Whether what stands before a colon is a thing, as in "Opening time: nine"."""
-    return _verb_at(TOKEN.findall(label)) is None and known.CUE_LABEL.search(label) is None
+    return _verb_at(_TOKEN.findall(label)) is None and known.CUE_LABEL.search(label) is None
 
 
 def _verb_at(tokens: Sequence[str]) -> int | None:

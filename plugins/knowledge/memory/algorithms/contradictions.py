@@ -8,14 +8,9 @@ nothing, and neither does what is said of another thing, or of another property.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, claims
-from plugins.knowledge.memory.algorithms.evidence import (
-    SEEMS,
-    W_OTHER_SUBJECT,
-    is_of_another_kind,
-)
 from plugins.knowledge.memory.algorithms.vocabulary import ATTRIBUTE_VERBS, OPPOSITES, ROLES
 from plugins.knowledge.memory.model.record import Record
 
@@ -46,14 +41,12 @@ class Likeness:
         cosine: how near they are; 0 where one has no vector.
         why: what makes it seem so.
         one_thing: whether both are about one thing, and near: then the newer one goes first.
-        other_subject: whether that is so only as each says the same of somebody else.
     """
 
     replaces: bool
     cosine: float
     why: str = ""
     one_thing: bool = False
-    other_subject: bool = False
 
 
 def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
@@ -66,31 +59,15 @@ def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
     """
     if cosine is not None and cosine < MIN_COSINE:
         return Likeness(False, cosine)
-    one_voice = new.owner == old.owner
-    alike = not is_of_another_kind(new.content, old.content)
-    subjects: set[bool] = set()
+    one_voice, one_thing = new.owner == old.owner, False
     for one in claims(new.content, new.metadata.author or ""):
         for other in claims(old.content, old.metadata.author or ""):
             if SELF in one.subject | other.subject and not one_voice:
                 continue
-            if alike and (why := contradiction(one, other, cosine)):
+            if why := contradiction(one, other, cosine):
                 return Likeness(True, cosine or 0.0, why)
-            if one.voice == other.voice and not _apart(one, other):
-                subjects.add(all(_own_subjects(one, other)))
-    one_thing = bool(subjects) and (cosine or 0.0) >= NEWER_FIRST
-    return Likeness(False, cosine or 0.0, one_thing=one_thing, other_subject=False not in subjects)
-
-
-def weighed(likeness: Likeness, evidence: float) -> Likeness:
-    """A comparison that the rules left open, decided by what speaks for a change.
-
-    Args:
-        likeness: what the rules say of two entries about one thing.
-        evidence: what speaks for it, see ``evidence.py``.
-    """
-    if evidence < SEEMS + W_OTHER_SUBJECT * likeness.other_subject:
-        return likeness
-    return replace(likeness, replaces=True, why="it seems to tell the same with a new value")
+            one_thing = one_thing or (one.voice == other.voice and not _apart(one, other))
+    return Likeness(False, cosine or 0.0, one_thing=one_thing and (cosine or 0.0) >= NEWER_FIRST)
 
 
 def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
@@ -124,7 +101,7 @@ def _apart(new: Claim, old: Claim) -> bool:
     """Whether each has a word of its own for what it is about, or for a property of it."""
     if _count_apart(new, old) or _other_kinds(new, old):
         return True
-    own, other = _own_subjects(new, old)
+    own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
     # Of two people who are said to do one thing the later one may have taken it over.
     return bool(own and other and not new.said & old.said) or _other_property(new, old)
 
@@ -143,7 +120,7 @@ def _one_thing(new: Claim, old: Claim) -> bool:
     one_sided = bool(new.attribute) != bool(old.attribute)
     if one_sided and not {"be", *_NAMED_BY_PROPERTY} & {new.verb, old.verb}:
         return False
-    own, other = _own_subjects(new, old)
+    own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
     if own and other:
         return _one_role(new, old)
     if own or other:
@@ -152,11 +129,6 @@ def _one_thing(new: Claim, old: Claim) -> bool:
         return len(shared) >= 2 or bool(shared & new.subject & old.subject)
     mine, theirs = new.subject | new.attribute, old.subject | old.attribute
     return bool((mine & old.terms | theirs & new.terms) - new.voice)
-
-
-def _own_subjects(new: Claim, old: Claim) -> tuple[frozenset[str], frozenset[str]]:
-    """The words that each has alone for what it is about."""
-    return new.subject - old.terms - {US}, old.subject - new.terms - {US}
 
 
 def _other_property(new: Claim, old: Claim) -> bool:
@@ -232,13 +204,8 @@ def _changed(new: Claim, old: Claim, near: float) -> bool:
     )
 
 
-def _opposite(come: frozenset[str], gone: frozenset[str]) -> bool:
-    """Whether one has the opposite of a word of the other, and not each a further word of its own:
-    the opening night and the closing panel are two things.
-    """
-    return any(
-        pair & come and pair & gone and not (come - pair and gone - pair) for pair in OPPOSITES
-    )
+def _opposite(come: Collection[str], gone: Collection[str]) -> bool:
+    return any(pair & set(come) and pair & set(gone) for pair in OPPOSITES)
 
 
 def _share(some: Collection[str], others: Collection[str]) -> float:

@@ -79,8 +79,6 @@ PAST = _words(
     "went came saw did gave found told said ate won lost spent handed forgot flew swam met"
 )
 """Verbs of what was done once, beside those that end in -ed."""
-PRESENT = _words("is are am be been being")
-"""What makes a state of a verb in -ed that follows: "is insured", "has been moved"."""
 CUE = re.compile(
     r"\b(?:no longer|any ?more|instead|rather than|chang(?:ed|es|e) (?:to|from|jobs)|changed"
     r"|mov(?:ed|es|ing) (?:to|from|\w+ to|the \w+ to)|switch(?:ed|es|ing)?|replac(?:ed|es)"

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.contract import Caller
-from plugins.knowledge.memory.algorithms.contradictions import Likeness, compare, weighed
-from plugins.knowledge.memory.algorithms.evidence import SEEMS, evidence, without_values
+from plugins.knowledge.memory.algorithms.contradictions import Likeness, compare
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
@@ -40,8 +39,6 @@ MAX_NAMED = 3
 """Earlier entries that a writer is told of."""
 MIN_NEAR = 0.6
 """The cosine from which on an entry that contradicts nothing is named as near."""
-MAX_WEIGHED = 8
-"""Earlier entries about the same thing that are read once more, without their values."""
 MAX_EXCERPT = 240
 """Characters of each."""
 MAX_COMPARED = 2_000
@@ -137,28 +134,8 @@ class EntryRelations:
             and each.layer is record.layer
             and len(each.content) <= MAX_COMPARED
         ]
-        near = [pair for pair in await self._weighed(record, found) if _counts(pair[0])]
+        near = [pair for pair in found if _counts(pair[0])]
         return sorted(near, key=lambda pair: (not pair[0].replaces, -pair[0].cosine, pair[1].id))
-
-    async def _weighed(self, record: Record, found: Sequence[Near]) -> list[Near]:
-        """The same, with what the rules leave open decided by what speaks for a change."""
-        left = [pair for pair in found if pair[0].one_thing and not pair[0].replaces]
-        likely = [pair for pair in left if _evidence(record, pair) >= SEEMS]
-        likely = sorted(likely, key=lambda pair: -_evidence(record, pair))[:MAX_WEIGHED]
-        if self.vectors is None or not likely:
-            return list(found)
-        texts = [without_values(each.content) for each in (record, *(old for _, old in likely))]
-        try:
-            vectors = await self.vectors.embed(texts)
-        except Exception:  # the model is away: what the rules say is left
-            return list(found)
-        decided = {
-            each.id: weighed(
-                likeness, _evidence(record, (likeness, each), float(vectors[0] @ vector))
-            )
-            for (likeness, each), vector in zip(likely, vectors[1:], strict=True)
-        }
-        return [(decided.get(each.id, likeness), each) for likeness, each in found]
 
     async def _by_meaning(
         self, vectors: MemoryVectors, layer: Layer, question: Question, vector: Vector
@@ -232,12 +209,6 @@ def named(near: Sequence[Near], related: Sequence[Related]) -> list[NearEntry]:
         if each.id not in decided and (likeness.replaces or likeness.cosine >= MIN_NEAR)
     ]
     return told[:MAX_NAMED]
-
-
-def _evidence(record: Record, near: Near, without: float = 1.0) -> float:
-    """What speaks for a change; at most, where the cosine without the values is not known."""
-    likeness, old = near
-    return evidence(record.content, old.content, likeness.cosine, without)
 
 
 def _counts(likeness: Likeness) -> bool:

@@ -54,16 +54,6 @@ async def test_what_seems_to_replace_an_entry_is_named_and_goes_first(world: Wor
     assert standings(answer)[old.entry.content] == f"seems replaced by {new.entry.id}"
 
 
-CANCELLED = "Ana Weber left, the boat club is led by Ole Brandt."
-
-
-async def test_what_speaks_for_a_change_without_a_rule_names_it_too(world: World) -> None:
-    old = await write(world, "Ana Weber leads the boat club.")
-    (near,) = (await write(world, CANCELLED)).near
-    assert (near.id, near.seems) == (old.entry.id, Relation.SEEMS_TO_REPLACE)
-    assert near.why == "it seems to tell the same with a new value"
-
-
 @pytest.mark.parametrize(
     ("kind", "word"), [("supersedes", "superseded"), ("corrects", "corrected")]
 )
