@@ -15,54 +15,59 @@ from textwrap import dedent
 
 _FENCE = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)?(`{3,}|~{3,})([^\n]*)$")
 _SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^\n]{1,500}?)(?<!`)\1(?!`)")
+_QUOTED = re.compile(r"^[ \t]*>[ \t]?")
 _KEPT = re.compile("\x03(\\d+)\x03")
-_RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.MULTILINE | re.IGNORECASE), replacement)
-    for pattern, replacement in (
-        (r"<!--(?:[^-]|-(?!->)){0,5000}-->", ""),
-        (
-            r"\{%-? *comment *-?%\}(?:[^{]|\{(?!%-? *endcomment)){0,5000}\{%-? *endcomment *-?%\}",
-            "",
-        ),
-        (r"\{%(?:[^%]|%(?!\})){0,1000}%\}", ""),
-        (r"\{\{(?:[^}]|\}(?!\})){0,1000}\}\}", ""),
-        (r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""),
-        (r"\{[:.#][^{}\n]{0,200}\}", ""),
-        (r"<(script|style)\b[^>]{0,1000}>(?:[^<]|<(?!/\1)){0,20000}</\1 *>", ""),
-        (r"<h([1-6])\b[^<>]{0,500}>", "\n\x02\\1\x02 "),
-        (r"</?(?:p|br|li|tr|div|section|h[1-6]|ul|ol|table|summary)\b[^<>]{0,500}>", "\n"),
-        (r"</?(?:td|th|dt|dd|option|label|button)\b[^<>]{0,500}>", " "),
-        (r"</?[a-z][^<>]{0,1000}>", ""),
-        (r"!\[([^\[\]\n]{0,500})\]\([^()\n]{0,1000}\)", r"\1"),
-        (r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{1,300})\]\]", r"\1"),
-        (r"\[([^\[\]]{1,500})\]\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)", r"\1"),
-        (r"^ {0,3}\[[^\[\]\n]{1,200}\]:[^\n]{0,1000}$", ""),
-        (r"\[\^[^\[\]\n]{1,100}\]", ""),
-        (r"\[([^\[\]\n]{1,500})\]\[[^\[\]\n]{0,200}\]", r"\1"),
-        # Admonitions and tabs of Docusaurus, Starlight and MkDocs: their titles are text.
-        (
-            r"^[ \t]{0,8}:{3,9}[ \t]{0,8}[a-z-]{0,30}"
-            r"[ \t]{0,8}\[?([^\[\]{}\n]{0,200})\]?(?:\{[^{}\n]{0,200}\})?[ \t]{0,8}$",
-            r"\1\n",
-        ),
-        (
-            r"^[ \t]{0,8}(?:!!!|\?\?\?\+?|===)(?:[ \t]{1,8}[a-z-]{1,30})?"
-            r"(?:[ \t]{1,8}\"([^\"\n]{1,200})\")?[ \t]{0,8}$",
-            r"\1\n",
-        ),
-        (r"^[ |:\-]{3,200}$", ""),
-        (r"^((?! {0,3}#)[^\n]+)\n(?! *\n| {0,8}(?:[-*+]|\d{1,3}[.)])[ \t]| {0,3}[#>|<~`])", r"\1 "),
-        (r"^ {0,8}(?:[-*+]|\d{1,3}[.)])[ \t]+", ""),
-        (r"^ {0,3}>[ \t]?(?:\[![a-z]{1,20}\])?", ""),
-        (r"\*\*|__|`+|~~~+", ""),
-        (r"\|", " "),
-        (r"(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)", ""),
-        (r"[ \t\u00a0\u200b]+", " "),
-        (r"^ | $", ""),
-    )
+
+
+def _rules(*rules: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    flags = re.MULTILINE | re.IGNORECASE
+    return tuple((re.compile(pattern, flags), replacement) for pattern, replacement in rules)
+
+
+_COMMENTS = _rules(
+    (r"<!--(?:[^-]|-(?!->)){0,5000}-->", ""),
+    (
+        r"\{%-? *comment *-?%\}(?:[^{]|\{(?!%-? *endcomment)){0,5000}\{%-? *endcomment *-?%\}",
+        "",
+    ),
 )
-_COMMENT_RULES = 2
-"""The first rules take comments out."""
+_RULES = _COMMENTS + _rules(
+    (r"\{%(?:[^%]|%(?!\})){0,1000}%\}", ""),
+    (r"\{\{(?:[^}]|\}(?!\})){0,1000}\}\}", ""),
+    (r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""),
+    (r"\{[:.#][^{}\n]{0,200}\}", ""),
+    (r"<(script|style)\b[^>]{0,1000}>(?:[^<]|<(?!/\1)){0,20000}</\1 *>", ""),
+    (r"<h([1-6])\b[^<>]{0,500}>", "\n\x02\\1\x02 "),
+    (r"</?(?:p|br|li|tr|div|section|h[1-6]|ul|ol|table|summary)\b[^<>]{0,500}>", "\n"),
+    (r"</?(?:td|th|dt|dd|option|label|button)\b[^<>]{0,500}>", " "),
+    (r"</?[a-z][^<>]{0,1000}>", ""),
+    (r"!\[([^\[\]\n]{0,500})\]\([^()\n]{0,1000}\)", r"\1"),
+    (r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{1,300})\]\]", r"\1"),
+    (r"\[([^\[\]]{1,500})\]\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)", r"\1"),
+    (r"^ {0,3}\[[^\[\]\n]{1,200}\]:[^\n]{0,1000}$", ""),
+    (r"\[\^[^\[\]\n]{1,100}\]", ""),
+    (r"\[([^\[\]\n]{1,500})\]\[[^\[\]\n]{0,200}\]", r"\1"),
+    # Admonitions and tabs of Docusaurus, Starlight and MkDocs: their titles are text.
+    (
+        r"^[ \t]{0,8}:{3,9}[ \t]{0,8}[a-z-]{0,30}"
+        r"[ \t]{0,8}\[?([^\[\]{}\n]{0,200})\]?(?:\{[^{}\n]{0,200}\})?[ \t]{0,8}$",
+        r"\1\n",
+    ),
+    (
+        r"^[ \t]{0,8}(?:!!!|\?\?\?\+?|===)(?:[ \t]{1,8}[a-z-]{1,30})?"
+        r"(?:[ \t]{1,8}\"([^\"\n]{1,200})\")?[ \t]{0,8}$",
+        r"\1\n",
+    ),
+    (r"^[ |:\-]{3,200}$", ""),
+    (r"^((?! {0,3}#)[^\n]+)\n(?! *\n| {0,8}(?:[-*+]|\d{1,3}[.)])[ \t]| {0,3}[#>|<~`])", r"\1 "),
+    (r"^ {0,8}(?:[-*+]|\d{1,3}[.)])[ \t]+", ""),
+    (r"^ {0,3}>[ \t]?(?:\[![a-z]{1,20}\])?", ""),
+    (r"\*\*|__|`+|~~~+", ""),
+    (r"\|", " "),
+    (r"(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)", ""),
+    (r"[ \t\u00a0\u200b]+", " "),
+    (r"^ | $", ""),
+)
 _MARKED = re.compile(r"[<>&*_`\[\]{}|#\n]")
 _HTML_HEADING = re.compile("\x02([1-6])\x02")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -71,26 +76,26 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 def runs(markdown: str) -> Iterator[tuple[str, bool]]:
     """A page in runs of text and of fenced code, each with whether it is code.
 
-    Code comes without its fences and what all its lines are indented by. What stands in comments is
-    neither.
+    Code comes without its fences, what all its lines are indented by, and the signs of a quotation
+    around it. What stands in comments is neither.
 
     Args:
         markdown: the body of a document, without frontmatter.
     """
     text = _CONTROL.sub(" ", _one_newline(markdown))
-    for pattern, replacement in _RULES[:_COMMENT_RULES]:
+    for pattern, replacement in _COMMENTS:
         text = pattern.sub(replacement, text)
     held: list[str] = []
-    fence = ""
+    fence, quoted = "", False
     for line in text.split("\n"):
         mark = _FENCE.match(line)
         closes = bool(fence and mark and mark[1].startswith(fence) and not mark[2].strip())
         opens = bool(not fence and mark and "`" not in mark[2])
         if not (opens or closes):
-            held.append(line)
+            held.append(_QUOTED.sub("", line) if fence and quoted else line)
             continue
         yield _run(held, is_code=bool(fence))
-        fence = mark[1] if mark and opens else ""
+        fence, quoted = mark[1] if mark and opens else "", bool(_QUOTED.match(line))
         held = []
     yield _run(held, is_code=bool(fence))
 

@@ -56,6 +56,16 @@ def test_code_in_a_list_loses_what_all_its_lines_are_indented_by() -> None:
     assert passage.text == "Write\nif a_b:\n    run()\nRead"
 
 
+def test_code_in_a_quotation_loses_the_signs_of_the_quotation() -> None:
+    (passage,) = cut("> Run\n>\n> ```sh\n> cat a > b\n>   > c\n>\n> ```\n> Done.")
+    assert passage.text == "Run\ncat a > b\n  > c\nDone."
+
+
+def test_code_of_quotations_keeps_them() -> None:
+    (passage,) = cut("Answer\n\n```\n> a\n> b\n```")
+    assert passage.text == "Answer\n> a\n> b"
+
+
 def test_code_without_an_end_is_code_to_the_end() -> None:
     (passage,) = cut("Run\n\n```\n# one\n``` not an end\n# two")
     assert (passage.trail, passage.text) == ((), "Run\n# one\n``` not an end\n# two")
