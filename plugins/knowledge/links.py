@@ -5,23 +5,29 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
-from urllib.parse import unquote, urlsplit
 
 from gateway.contract import Tier
+from plugins.knowledge import addresses
 from plugins.knowledge.notes.documents import Document, Entry
-from plugins.knowledge.notes.paths import SUFFIXES
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
 
 _WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]{0,500}\]\(<?([^()<>\s]{1,1000})>?(?:\s[^()\n]{0,300})?\)")
+_DEFINED = re.compile(
+    r"^ {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[ \t]{1,9}<?([^<>\s]{1,1000})>?"
+    r"(?:[ \t]{1,9}[\"'(][^\n]{0,300})?[ \t]{0,9}$",
+    re.MULTILINE,
+)
+"""An address that links refer to by a label: ``[label]: guides/pages.md "Title"``."""
+_HREF = re.compile(r"\bhref=[\"']([^\"'\s]{1,1000})[\"']")
 _CODE = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1|`[^`\n]{1,500}`", re.MULTILINE | re.DOTALL)
 _TEMPLATED = re.compile(
-    r"(?<=\]\()\s{0,9}\{(?:\{|%)[^{}\"'\n]{0,200}[\"']([^\"'\n]{1,1000})[\"'][^{}\n]{0,200}[}%]\}"
+    r"(?:(?<=\]\()|(?<=href=[\"']))\s{0,9}"
+    r"\{(?:\{|%)[^{}\"'\n]{0,200}[\"']([^\"'\n]{1,1000})[\"'][^{}\n]{0,200}[}%]\}"
 )
 """An address that a template makes: ``{{ "/guides/" | url }}``, ``{% page "/guides/" %}``."""
 _ROOT = re.compile(r"\{\{\s{0,9}(?:site\.)?(?:baseurl|base_url|url|pathPrefix)\s{0,9}\}\}")
@@ -42,15 +48,18 @@ class Link:
     """A link as it is written.
 
     Attributes:
-        targets: a name, or what the path may be from the root of the document's source, the
-            likeliest first.
+        targets: a name, or the stems of what the path may be from the root of the document's
+            source, the likeliest first.
         is_path: which of the two.
         written: for a report.
+        names_a_note: whether it can lead to nothing but a note; another may lead to a file that
+            the base does not have.
     """
 
     targets: tuple[str, ...]
     is_path: bool
     written: str
+    names_a_note: bool = True
 
 
 class Targets:
@@ -70,8 +79,8 @@ class Targets:
     def of(self, link: Link) -> Entry | None:
         """The document that a link leads to, or None where it leads nowhere."""
         if link.is_path:
-            known = (self._by_path.get(_stem(path)) for path in link.targets)
-            return next((entry for entry in known if entry), None)
+            by_path = next(filter(None, map(self._by_path.get, link.targets)), None)
+            return by_path or next(filter(None, map(self._by_address.get, link.targets)), None)
         (name,) = link.targets
         if "/" in name and (entry := self._ending_in(name)):
             return entry
@@ -84,7 +93,12 @@ class Targets:
 
     @cached_property
     def _by_path(self) -> dict[str, Entry]:
-        return {_stem(entry.path): entry for entry in self._store.entries(self._up_to)}
+        return {addresses.stem(entry.path): entry for entry in self._store.entries(self._up_to)}
+
+    @cached_property
+    def _by_address(self) -> dict[str, Entry]:
+        entries = self._store.entries(self._up_to)
+        return {one: entry for entry in entries for one in addresses.stated(entry)}
 
     @cached_property
     def _by_last_part(self) -> dict[str, list[str]]:
@@ -94,7 +108,7 @@ class Targets:
         return found
 
     def _ending_in(self, path: str) -> Entry | None:
-        stem = _stem(path)
+        stem = addresses.stem(path)
         some = self._by_last_part.get(posixpath.basename(stem), ())
         known = next((one for one in some if f"/{one}".endswith(f"/{stem}")), None)
         return None if known is None else self._by_path[known]
@@ -112,6 +126,7 @@ class Links:
         self._store = store
         self._names = names
         self._known: dict[str, tuple[Entry, tuple[Link, ...]]] = {}
+        self._targets: dict[Tier, tuple[Sequence[Entry], Targets]] = {}
 
     async def follow(self) -> None:
         """Take in what has changed in the catalogue."""
@@ -133,14 +148,17 @@ class Links:
         for link in self._known.get(entry.key, (entry, ()))[1]:
             if leads_to := targets.of(link):
                 found[leads_to.key] = leads_to
-            else:
+            elif link.names_a_note:
                 dangling[link.written] = None
         found.pop(entry.key, None)
         return list(found.values()), list(dangling)
 
     def targets(self, up_to: Tier) -> Targets:
-        """What links lead to for a tier, as long as the catalogue stays as it is."""
-        return Targets(self._store, self._names, up_to)
+        """What links lead to for a tier; made anew where what it may see has changed."""
+        entries, kept = self._store.entries(up_to), self._targets.get(up_to)
+        if kept is None or kept[0] is not entries:
+            kept = self._targets[up_to] = entries, Targets(self._store, self._names, up_to)
+        return kept[1]
 
     def leading(self, entry: Entry, targets: Targets) -> list[Entry]:
         """Where a document leads, each once and without itself."""
@@ -167,9 +185,10 @@ def links_of(document: Document) -> Iterator[Link]:
     body = _ROOT.sub("", _TEMPLATED.sub(r"\1", _CODE.sub(" ", document.content)))
     for match in _WIKI.finditer(body):
         yield Link((match[1].strip(),), False, match[0])
-    for match in _LINK.finditer(body):
-        if paths := _paths(match[1], document.path):
-            yield Link(paths, True, match[1])
+    for pattern in (_LINK, _DEFINED, _HREF):
+        for match in pattern.finditer(body):
+            if paths := addresses.meant(match[1], document.path):
+                yield Link(paths, True, match[1], addresses.names_a_note(match[1]))
     for name in _FIELDS:
         for said in getattr(document.metadata, name, None) or ():
             yield Link((_unbracketed(said),), False, said)
@@ -178,36 +197,3 @@ def links_of(document: Document) -> Iterator[Link]:
 def _unbracketed(name: str) -> str:
     inner = name.strip().removeprefix("[[").removesuffix("]]")
     return inner.partition("|")[0].strip()
-
-
-def _paths(address: str, base: str) -> tuple[str, ...]:
-    """The paths that an address in a document may mean, the likeliest first; none is no note's.
-
-    Generators of sites serve a page at an address of its own. One that begins with a slash counts
-    from the root of the site, which is some folder above the document; one without an ending may
-    count from the page's address, as a browser reads it, and not from its file.
-
-    Args:
-        address: as it is written.
-        base: the document's path.
-    """
-    parts = urlsplit(address)
-    path = unquote(parts.path)
-    ending = posixpath.splitext(path)[1]
-    made = "{" in address  # by a template, which alone knows what of
-    if made or parts.scheme or parts.netloc or not path or ending not in ("", *SUFFIXES):
-        return ()
-    folder = posixpath.dirname(base)
-    if path.startswith("/"):
-        above = accumulate(folder.split("/"), posixpath.join) if folder else ()
-        return tuple(posixpath.join(root, path.strip("/")) for root in ("", *above))
-    folders = (folder,) if ending else (folder, _stem(base))
-    return tuple(posixpath.normpath(posixpath.join(one, path)) for one in folders)
-
-
-def _stem(path: str) -> str:
-    """A path without what different writers leave out: the ending, and an ``index``."""
-    stem = path.rstrip("/").lower()
-    ending = next((one for one in SUFFIXES if stem.endswith(one)), "")
-    folder, _, name = stem.removesuffix(ending).rpartition("/")
-    return folder if name in ("index", "readme") else posixpath.join(folder, name)

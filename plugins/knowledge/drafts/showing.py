@@ -140,11 +140,12 @@ class Showing:
         addresses: dict[str, str] = {}
         for link in dict.fromkeys(links_of(document)):
             entry = targets.of(link)
-            told = DraftLink(written=link.written)
             if entry is not None:
                 told = DraftLink(written=link.written, document=entry.key, title=entry.title)
                 addresses[link.written] = self._knowledge.permalinks.of(entry)
-            found.append(told)
+                found.append(told)
+            elif link.names_a_note:
+                found.append(DraftLink(written=link.written))
 
         def resolved(match: re.Match[str]) -> str:
             label, address = (match[2] or match[1]).strip(), addresses.get(match[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,12 @@ PATHS = {
 def page(id: str, content: str = "") -> Document:
     made = document(f"article/{id}", content, title=f"The title of {id}")
     return made.model_copy(update={"path": PATHS[id]})
+
+
+def at(page: Document, **stated: Any) -> Document:
+    """A page that states where its site serves it."""
+    fields = page.metadata.model_dump(by_alias=True) | stated
+    return page.model_copy(update={"metadata": type(page.metadata).model_validate(fields)})
 
 
 async def leads(base: Base, id: str, link: str) -> tuple[list[str], list[str]]:
@@ -105,3 +112,75 @@ async def test_what_is_no_page_is_no_link(base: Base) -> None:
         "mailto:a@example.org",
     ):
         assert await leads(base, "sidebar", link) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See [the page][1].\n\n[1]: pages.md",
+        '[1]: <../guides/pages.md#top> "With a title"',
+        '<a class="button" href="/guides/pages/">Pages</a>',
+        '<LinkCard title="Pages" href="../pages/" />',
+        "<a href='{{ \"/guides/pages/\" | url }}'>Pages</a>",
+        "[made of it](pages.html#top)",
+    ],
+)
+async def test_a_link_of_another_form_leads_to_the_page(base: Base, text: str) -> None:
+    await base.put(page("sidebar", text))
+    found = await base.knowledge.related(ContentType.ARTICLE, "sidebar", Tier.OPEN)
+    assert [one.id for one in found.links or ()] == ["pages"]
+
+
+@pytest.mark.parametrize("text", ["[^1]: pages", "[x]: not an address", "`[1]: pages.md`"])
+async def test_what_only_looks_like_a_link_leads_nowhere(base: Base, text: str) -> None:
+    await base.put(page("sidebar", text))
+    found = await base.knowledge.related(ContentType.ARTICLE, "sidebar", Tier.OPEN)
+    assert (found.links, found.dangling) == ([], None)
+
+
+@pytest.mark.parametrize(
+    ("stated", "link"),
+    [
+        ({"permalink": "/help/all-pages/"}, "/help/all-pages/"),
+        ({"permalink": "/help/all-pages.html"}, "/help/all-pages.html#top"),
+        ({"slug": "all-pages"}, "all-pages"),
+        ({"slug": "all-pages"}, "/guides/all-pages/"),
+        ({"slug": "help/all-pages"}, "/help/all-pages/"),
+        ({"slug": "/help/all-pages"}, "/docs/help/all-pages"),
+        ({"redirect_from": ["/old/", "/older/"]}, "/older/"),
+        ({"aliases": ["/old/", "Every page"]}, "/old/"),
+    ],
+)
+async def test_a_page_is_found_at_the_address_that_it_states(
+    base: Base, stated: dict[str, Any], link: str
+) -> None:
+    await base.put(at(page("pages"), **stated))
+    assert await leads(base, "sidebar", link) == (["pages"], [])
+
+
+@pytest.mark.parametrize(
+    ("stated", "link"),
+    [
+        ({"slug": "all-pages"}, "/help/all-pages/"),
+        ({"permalink": "https://example.org/all-pages/"}, "/all-pages/"),
+        ({"aliases": ["all-pages"]}, "/all-pages/"),
+        ({"slug": 7, "redirect_from": [None, "/"]}, "/7/"),
+    ],
+)
+async def test_what_states_no_such_address_is_not_found_there(
+    base: Base, stated: dict[str, Any], link: str
+) -> None:
+    await base.put(at(page("pages"), **stated))
+    assert await leads(base, "sidebar", link) == ([], [link])
+
+
+async def test_a_stated_address_leads_nobody_to_a_page_above_their_tier(base: Base) -> None:
+    hidden = at(page("pages"), permalink="/hidden/").model_copy(update={"tier": Tier.MEMBERS})
+    await base.put(hidden, page("sidebar", "See [this](/hidden/)."))
+    for tier, links in ((Tier.OPEN, []), (Tier.MEMBERS, ["pages"]), (Tier.PUBLIC, [])):
+        found = await base.knowledge.related(ContentType.ARTICLE, "sidebar", tier)
+        assert [one.id for one in found.links or ()] == links
+
+
+async def test_a_link_to_a_file_that_the_base_lacks_is_not_called_dangling(base: Base) -> None:
+    assert await leads(base, "sidebar", "../files/budget.pdf") == ([], [])

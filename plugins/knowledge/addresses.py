@@ -1,0 +1,91 @@
+"""What an address in a document may mean, and which addresses a document has beside its file's.
+
+A generator of sites serves a page at an address that follows from its file, unless the page states
+another. Where the root of the site lies is not known here: it is some folder above the document.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from itertools import accumulate
+from urllib.parse import unquote, urlsplit
+
+from plugins.knowledge.notes import conversion
+from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.paths import SUFFIXES
+
+_PAGE_SUFFIXES = (".html", ".htm")
+"""How a site may end the address of a page that it made from a note."""
+_STATED_IN = ("permalink", "slug", "redirect_from", "aliases")
+"""Fields that state addresses on the site: Jekyll's, Hugo's, Docusaurus's and Starlight's."""
+
+
+def meant(address: str, base: str) -> tuple[str, ...]:
+    """The stems of the paths that an address may mean, the likeliest first; none is no document's.
+
+    One that begins with a slash counts from the root of the site. One without an ending may count
+    from the page's address, as a browser reads it, and not from its file.
+
+    Args:
+        address: as it is written.
+        base: the path of the document that it is written in.
+    """
+    parts = urlsplit(address)
+    path = unquote(parts.path)
+    made = "{" in address  # by a template, which alone knows what of
+    if made or parts.scheme or parts.netloc or not path or not _may_be_a_document(path):
+        return ()
+    folder = posixpath.dirname(base)
+    if path.startswith("/"):
+        return tuple(stem(posixpath.join(root, path.strip("/"))) for root in _roots(folder))
+    folders = (folder,) if posixpath.splitext(path)[1] else (folder, stem(base))
+    return tuple(stem(posixpath.normpath(posixpath.join(one, path))) for one in folders)
+
+
+def names_a_note(address: str) -> bool:
+    """Whether an address can be nothing but a note's; another may be that of any file."""
+    return _ending(urlsplit(address).path) in ("", *SUFFIXES)
+
+
+def stated(entry: Entry) -> Iterator[str]:
+    """The stems of the paths at which a document says that its site serves it."""
+    folder = posixpath.dirname(entry.path)
+    for name, address in _said(entry):
+        path = address.strip("/")
+        if path and (address.startswith("/") or (name == "slug" and "/" in path)):
+            yield from (stem(posixpath.join(root, path)) for root in _roots(folder))
+        elif path and name == "slug":
+            yield stem(posixpath.join(folder, path))
+
+
+def stem(path: str) -> str:
+    """A path without what different writers leave out: the ending, and an ``index``."""
+    lower = path.rstrip("/").lower()
+    ending = next((one for one in (*SUFFIXES, *_PAGE_SUFFIXES) if lower.endswith(one)), "")
+    folder, _, name = lower.removesuffix(ending).rpartition("/")
+    return folder if name in ("index", "readme", ".") else posixpath.join(folder, name)
+
+
+def _said(entry: Entry) -> Iterator[tuple[str, str]]:
+    """What the fields for addresses say, each with the field's name."""
+    fields = entry.metadata
+    known = {"permalink": fields.permalink, "aliases": fields.aliases} | (fields.model_extra or {})
+    for name in _STATED_IN:
+        said = known.get(name)
+        for address in said if isinstance(said, list) else [said]:
+            if isinstance(address, str):
+                yield name, address
+
+
+def _may_be_a_document(path: str) -> bool:
+    return _ending(path) in ("", *SUFFIXES, *_PAGE_SUFFIXES, *conversion.SUFFIXES)
+
+
+def _ending(path: str) -> str:
+    return posixpath.splitext(path)[1].lower()
+
+
+def _roots(folder: str) -> Iterator[str]:
+    """The folders that may be the root of the site, from the source's own down to ``folder``."""
+    return accumulate(folder.split("/") if folder else (), posixpath.join, initial="")
