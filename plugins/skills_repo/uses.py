@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -39,6 +39,9 @@ _USES = sa.Table(
     sa.Column("uses", sa.BigInteger),
     sa.Column("people", sa.BigInteger),
 )
+
+_Day = tuple[date, int, int]
+"""A day, how often something was read on it, and by how many people."""
 
 
 class Uses(ToolResult):
@@ -73,6 +76,7 @@ class UseLog:
         self._turn = asyncio.Lock()
         self._waiting: Counter[tuple[date, str]] = Counter()
         self._people: Counter[tuple[date, str]] = Counter()
+        self._written: dict[str, Sequence[_Day]] = {}
 
     def count(self, row: str, caller: Caller) -> None:
         """Count a use; returns at once.
@@ -102,6 +106,7 @@ class UseLog:
     async def flush(self) -> None:
         """Write what was counted, and remove what is too old; what fails waits on."""
         async with self._turn:  # nobody reads while a number is neither here nor there
+            self._written.clear()
             waiting, people = self._waiting, self._people
             self._waiting, self._people = Counter(), Counter()
             try:
@@ -112,20 +117,30 @@ class UseLog:
                 raise
 
     async def of(self, row: str) -> Uses:
-        """How often something was read in the last days."""
+        """How often something was read in the last days.
+
+        What other processes counted is known :data:`FLUSH_SECONDS` after they wrote it.
+        """
         since = self._now() - timedelta(days=DAYS - 1)
-        asked = sa.select(_USES.c.day, _USES.c.uses, _USES.c.people)
-        async with self._turn, self._database.read() as connection:
-            wanted = asked.where(_USES.c.row == row, _USES.c.day >= since)
-            rows = (await connection.execute(wanted)).all()
+        async with self._turn:
+            if row not in self._written:
+                self._written[row] = await self._read(row)
+            rows = self._written[row]
         times, people = Counter[date](), Counter[date]()
         for day, uses, some in rows:
-            times[day] += uses
-            people[day] += some
+            if day >= since:
+                times[day] += uses
+                people[day] += some
         for counted, numbers in ((times, self._waiting), (people, self._people)):
             for (day, other), number in numbers.items():
                 counted[day] += number if other == row and day >= since else 0
         return Uses(days=DAYS, times=times.total(), people=max(people.values(), default=0))
+
+    async def _read(self, row: str) -> Sequence[_Day]:
+        asked = sa.select(_USES.c.day, _USES.c.uses, _USES.c.people).where(_USES.c.row == row)
+        async with self._database.read() as connection:
+            found = await connection.execute(asked)
+        return [(day, uses, people) for day, uses, people in found]
 
     async def _write(
         self, waiting: Counter[tuple[date, str]], people: Counter[tuple[date, str]]

@@ -94,6 +94,18 @@ async def test_processes_add_to_the_same_numbers_and_old_days_go(
         assert len(kept) == 2
 
 
+async def test_what_another_process_counted_is_told_after_the_next_write(
+    address: str, tmp_path: Path
+) -> None:
+    async with opened(address, tmp_path) as database:
+        first, second = UseLog(database, lambda: DAY), UseLog(database, lambda: DAY)
+        assert (await first.of(ROW)).times == 0
+        second.count(ROW, ANONYMOUS)
+        await second.flush()
+        await first.flush()
+        assert (await first.of(ROW)).times == 1
+
+
 async def test_nothing_that_is_kept_tells_who_it_was(tmp_path: Path, file: Path) -> None:
     shutil.copy(file, tmp_path)
     async with opened("sqlite", tmp_path) as database:
@@ -119,7 +131,7 @@ async def test_what_cannot_be_written_waits(tmp_path: Path) -> None:
 EVENTS = st.lists(
     st.one_of(
         st.tuples(st.just("use"), st.sampled_from(["", "ann", "ben", "cid"])),
-        st.tuples(st.sampled_from(["flush", "night"]), st.just("")),
+        st.tuples(st.sampled_from(["ask", "flush", "night"]), st.just("")),
     ),
     max_size=20,
 )
@@ -144,6 +156,8 @@ async def test_the_numbers_are_those_of_what_happened(
                 uses.count(ROW, member(name) if name else ANONYMOUS)
                 times += 1
                 people.update([(day, name)] if name else [])
+            elif kind == "ask":
+                assert (await uses.of(ROW)).times == times
             elif kind == "flush":
                 await uses.flush()
             else:
