@@ -120,43 +120,58 @@ def _sources(shape: FilterShape) -> Select[Any]:
 @lru_cache(maxsize=256)
 def _written(shape: FilterShape) -> Select[Any]:
     """Names that other entries have with their capitals, with how many these are."""
-    counted = sa.func.count().label("entries")
     named = entities.c.entity.in_(sa.bindparam("names", expanding=True))
     other = entities.c.entry.not_in(sa.bindparam("numbers", expanding=True))
-    found = _found(shape, entities.c.entity, counted).where(named, other)
+    return _rarest(shape, sa.select(entities.c.entity).where(named), 1, MAX_SHARED - 1, other)
+
+
+@lru_cache(maxsize=256)
+def _rare(shape: FilterShape) -> Select[Any]:
+    """The names of some entries that a few others have too, with how many."""
+    numbered = entities.c.entry.in_(sa.bindparam("numbers", expanding=True))
+    return _rarest(shape, sa.select(entities.c.entity).where(numbered), 2, MAX_SHARED)
+
+
+def _rarest(
+    shape: FilterShape,
+    names: Select[Any],
+    least: int,
+    most: int,
+    *conditions: sa.ColumnElement[bool],
+) -> Select[Any]:
+    """Those of some names that so many entries have, with how many; the rarest first.
+
+    Common names are not counted to their end: half of all entries may have one.
+    """
+    named = names.distinct().subquery("named")
+    having = _found(shape, sa.literal(1).label("one")).where(
+        entities.c.entity == named.c.entity, *conditions
+    )
+    counted = sa.select(named.c.entity, _up_to(having, most + 1, named)).subquery("counted")
     return (
-        found.group_by(entities.c.entity)
-        .having(counted < MAX_SHARED)
-        .order_by(counted, entities.c.entity)
+        sa.select(counted.c.entity, counted.c.entries)
+        .where(counted.c.entries.between(least, most))
+        .order_by(counted.c.entries, counted.c.entity)
         .limit(MAX_LEADING)
     )
 
 
 @lru_cache(maxsize=256)
 def _saying(shape: FilterShape) -> Select[Any]:
-    """How many entries say each of some terms."""
-    counted = sa.func.count().label("entries")
-    said = words.c.term.in_(sa.bindparam("terms", expanding=True))
+    """How many entries say each of some terms, as far as it matters beside a rare name."""
+    wanted = words.c.term.in_(sa.bindparam("terms", expanding=True))
     home = words.c.layer.in_(sa.bindparam("layers", expanding=True))
+    named = sa.select(words.c.term).where(home, wanted).distinct().subquery("named")
     joined = words.join(entries, words.c.entry == entries.c.number)
-    found = sa.select(words.c.term, counted).select_from(joined)
-    return found.where(home, said, readable(), *filter_conditions(shape)).group_by(words.c.term)
+    saying = sa.select(sa.literal(1).label("one")).select_from(joined)
+    said = saying.where(home, words.c.term == named.c.term, readable(), *filter_conditions(shape))
+    return sa.select(named.c.term, _up_to(said, 2 * MAX_SHARED, named))
 
 
-@lru_cache(maxsize=256)
-def _rare(shape: FilterShape) -> Select[Any]:
-    """The names of some entries that a few others have too, with how many."""
-    own = sa.select(entities.c.entity).where(
-        entities.c.entry.in_(sa.bindparam("numbers", expanding=True))
-    )
-    counted = sa.func.count().label("entries")
-    named = _found(shape, entities.c.entity, counted).where(entities.c.entity.in_(own))
-    return (
-        named.group_by(entities.c.entity)
-        .having(counted.between(2, MAX_SHARED))
-        .order_by(counted, entities.c.entity)
-        .limit(MAX_LEADING)
-    )
+def _up_to(rows: Select[Any], most: int, beside: sa.FromClause) -> sa.Label[int]:
+    """How many rows there are for each of what they stand beside, counted up to a limit."""
+    some = rows.limit(most).correlate(beside).subquery("some")
+    return sa.select(sa.func.count()).select_from(some).scalar_subquery().label("entries")
 
 
 @lru_cache(maxsize=256)
