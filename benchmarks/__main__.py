@@ -68,17 +68,18 @@ def main(sections: Sequence[str], strict: bool, readme: bool, listing: bool) -> 
     # What is started here is started again and again, as an installed portal is: compiled once.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     broken: list[str] = []
-    measured = [_measured(name, broken) for name in sections or SECTIONS]
-    rows = [row for found in measured if found for row in found]
+    measured = {name: _measured(name, broken) for name in sections or SECTIONS}
+    rows = [row for found in measured.values() if found for row in found]
     show(rows)
-    if broken:
-        raise click.ClickException(f"No figures of {', '.join(broken)}: see above.")
+    left_out = [name for name, found in measured.items() if found is None]
     if readme:
         try:
-            documents.write(rows)
+            documents.write(rows, left_out)
         except Unmeasurable as missing:
             raise click.ClickException(str(missing)) from None
-    if strict and (None in measured or any(row.missed for row in rows)):
+    if broken:
+        raise click.ClickException(f"No figures of {', '.join(broken)}: see above.")
+    if strict and (left_out or any(row.missed for row in rows)):
         sys.exit(1)
 
 

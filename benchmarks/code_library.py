@@ -45,6 +45,16 @@ class Known:
 class Everything:
     """A registry of repositories that everybody may see, called by their ids."""
 
+    def __init__(self) -> None:
+        self._known: dict[str, Known] = {}
+
+    def add(self, repo: str) -> None:
+        """Have one more."""
+        self._known[repo] = Known(repo, ORG, repo)
+
+    async def visible(self, caller: Caller) -> list[Known]:
+        return list(self._known.values())
+
     async def named(self, caller: Caller, name: str | None) -> Known:
         assert name is not None
         return Known(name, ORG, name)
@@ -70,6 +80,7 @@ class CodeLibrary:
     Attributes:
         host: the services.
         store: the graphs.
+        registry: the repositories.
         parts: what the tools stand on.
         indexer: makes the graphs.
         items: the tools, as a portal has them, by name.
@@ -77,6 +88,7 @@ class CodeLibrary:
 
     host: Host
     store: GraphStore
+    registry: Everything
     parts: ToolParts
     indexer: Indexer
     items: dict[str, Item]
@@ -97,6 +109,7 @@ class CodeLibrary:
         row |= {"tier": "open", "groups": [], "state": "active", "declared": False}
         async with self.host.database.begin() as connection:
             await connection.execute(insert(repositories).values(created=datetime.now(UTC), **row))
+        self.registry.add(repo)
 
     async def index(self, repo: str, root: Path) -> None:
         """Index a directory, and embed it."""
@@ -134,11 +147,12 @@ async def code_library(data: Path, embedding: str = "embedded") -> AsyncGenerato
         await host.database.migrate(_PLUGIN / "migrations")
         store = GraphStore(host.database)
         indexer = Indexer(store, data / "indexing")
-        registry: Any = Everything()
-        parts = ToolParts.of(host, registry, store, Indexes(indexer, store), 12, offer.now)
+        registry = Everything()
+        read: Any = registry
+        parts = ToolParts.of(host, read, store, Indexes(indexer, store), 12, offer.now)
         try:
             items = {each.name: tool_item("codegraph", each, each.name) for each in parts.tools()}
-            yield CodeLibrary(host, store, parts, indexer, items)
+            yield CodeLibrary(host, store, registry, parts, indexer, items)
         finally:
             await indexer.close()
 

@@ -26,11 +26,12 @@ BEGIN = "<!-- measured: written by `make bench ARGS=--readme` -->\n"
 END = "<!-- /measured -->"
 
 
-def write(rows: Sequence[Row], root: Path = ROOT) -> None:
+def write(rows: Sequence[Row], left_out: Sequence[str] = (), root: Path = ROOT) -> None:
     """Put the rows of one whole run into both documents.
 
     Args:
         rows: what was measured.
+        left_out: the sections that gave none, which the page names.
         root: the checkout whose documents are written.
 
     Raises:
@@ -44,6 +45,8 @@ def write(rows: Sequence[Row], root: Path = ROOT) -> None:
     if missing := [what for what in FIGURES if what not in measured]:
         raise Unmeasurable(f"The documents stay as they are, as this was not measured: {missing}")
     where = f"Measured in one run on {machine()}, at commit {_commit(root)}."
+    if left_out:
+        where += f" Not measured in it: {', '.join(left_out)}."
     headlines = [row for row in rows if row.headline]
     _replace(root / TABLE, f"{markdown(headlines)}\n\n{where}\n")
     _replace(root / README, f"{markdown([measured[what] for what in FIGURES])}\n")

@@ -21,7 +21,7 @@ SKILL = "multi-reviewer-patterns-1"
 """The skill that is read: of a hundred real ones, its SKILL.md is of the middle size."""
 
 _NUMBER = "NUMBER"
-_CURSOR = re.compile(rb'[cC]ursor\\?":\\?"[^"\\]*')
+_CHANGING = re.compile(rb'[cC]ursor\\?":\\?"[^"\\]*|"times":\d+')
 _PARAMS: Mapping[Kind, Mapping[str, Any]] = {
     "call": {"name": "add", "arguments": {"a": _NUMBER, "b": 1}},
     "list": {},
@@ -121,9 +121,9 @@ class Checker:
         )
 
     def _is_same(self, body: bytes, number: int) -> bool:
-        # A long answer is parsed once; the next must be the same but for their number, and for
-        # where it goes on, which is sealed with the time.
-        same = _CURSOR.sub(b"", body.replace(b'"id":%d' % number, b'"id":0', 1))
+        # A long answer is parsed once; the next must be the same but for their number, for where
+        # it goes on, which is sealed with the time, and for how often it was read before.
+        same = _CHANGING.sub(b"", body.replace(b'"id":%d' % number, b'"id":0', 1))
         if same not in self._known:
             self._known.add(same)
             return len(self._known) == 1 and self._is_whole(json.loads(body)["result"])

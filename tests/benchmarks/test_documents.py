@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import __main__ as command
+from benchmarks import documents
 from benchmarks.documents import FIGURES, README, ROOT, TABLE, write
 from benchmarks.table import Row, Unmeasurable
 
@@ -31,29 +32,46 @@ def _run() -> list[Row]:
 
 
 def test_both_documents_are_written_and_keep_what_else_they_say(checkout: Path) -> None:
-    write(_run(), checkout)
+    write(_run(), root=checkout)
     readme, table = ((checkout / each).read_text() for each in (README, TABLE))
     assert readme.count("| 4,711 |") == len(FIGURES)
     assert "| more | 1.00 |" in table
     assert "Measured in one run on" in table
     assert readme.startswith("# Porch")
     assert readme.endswith("[Apache 2.0](LICENSE).\n")
-    write(_run(), checkout)
+    write(_run(), root=checkout)
     assert (checkout / README).read_text() == readme
+
+
+def test_the_table_names_the_sections_that_gave_no_figures(checkout: Path) -> None:
+    write(_run(), ["lists", "skills"], checkout)
+    assert "Not measured in it: lists, skills." in (checkout / TABLE).read_text()
 
 
 def test_nothing_is_written_where_a_figure_was_not_measured(checkout: Path) -> None:
     before = (checkout / README).read_text()
     with pytest.raises(Unmeasurable, match="push of one changed note"):
-        write(_run()[:7], checkout)
+        write(_run()[:7], root=checkout)
     assert (checkout / README).read_text() == before
 
 
 def test_nothing_is_written_where_two_rows_have_one_name(checkout: Path) -> None:
     before = (checkout / README).read_text()
     with pytest.raises(ValueError, match="push of one changed note"):
-        write([*_run(), Row("t", FIGURES[-1], 1.0)], checkout)
+        write([*_run(), Row("t", FIGURES[-1], 1.0)], root=checkout)
     assert (checkout / README).read_text() == before
+
+
+def test_a_section_that_breaks_off_costs_no_other_its_figures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[tuple[list[Row], list[str]]] = []
+    monkeypatch.setattr(documents, "write", lambda *given: told.append(given))
+    monkeypatch.setattr(command, "SECTIONS", {"table": "no section, so that it breaks off"})
+    done = CliRunner().invoke(command.main, ["--readme"])
+    assert done.exit_code == 1
+    assert "No figures of table" in done.output
+    assert told == [([], ["table"])]
 
 
 def test_the_documents_come_from_a_run_of_all_sections() -> None:

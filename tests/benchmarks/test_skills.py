@@ -37,6 +37,12 @@ def test_a_right_skill_or_list_passes_as_often_as_it_stays_the_same(
     check(_answer(value, 2), 2)
 
 
+def test_a_skill_that_was_read_more_often_meanwhile_is_the_same() -> None:
+    check = Checker("get_skill")
+    for number in (1, 2):
+        check(_answer(RIGHT | {"uses": {"days": 30, "times": number, "people": 0}}, number), number)
+
+
 @pytest.mark.parametrize(
     ("kind", "body"),
     [
