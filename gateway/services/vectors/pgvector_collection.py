@@ -111,11 +111,15 @@ SELECT p.id, {sql.PAYLOAD} FROM {self._points} p WHERE p.id > $1 ORDER BY p.id L
     async def flush(self) -> None:
         """Give a collection that has become large its graphs; what was written is durable.
 
-        A graph is built while searches and writes go on. Of several processes one builds it.
+        A graph is built while searches and writes go on. Of several processes one builds it. After
+        it the server learns how terms are spread, and that an index tells all of them: until then,
+        which may be a minute, it reads a page for each point that has a word of a question.
         """
         async with self._connect() as connection:
-            for column in self._columns.values():
-                await self._graphed(connection, column)
+            built = [await self._graphed(connection, each) for each in self._columns.values()]
+            if any(built):
+                tables = f"{self._points}, {sql.terms(self._number)}"
+                await connection.execute(f"VACUUM (ANALYZE) {tables}", timeout=GRAPH_TIMEOUT_S)
 
     @property
     def _points(self) -> str:
@@ -205,8 +209,9 @@ WHERE number = $1"""
             found = _hits(await connection.fetch(statement, *arguments.values))
         return found
 
-    async def _graphed(self, connection: Connection, column: str) -> None:
-        """Build a column's graph where it has none that is whole, and is worth one."""
+    async def _graphed(self, connection: Connection, column: str) -> bool:
+        """Build a column's graph where it has none that is whole, and is worth one; whether it was
+        built."""
         name = sql.graph(self._number, column)
         known = (
             f"SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('{sql.SCHEMA}.{name}')"
@@ -214,9 +219,9 @@ WHERE number = $1"""
         lock = "SELECT pg_try_advisory_lock(hashtextextended($1, 0))"
         many = f"SELECT count(*) >= $1 FROM (SELECT 1 FROM {self._points} LIMIT $1) AS few"
         if await connection.fetchval(known) or not await connection.fetchval(many, GRAPH_POINTS):
-            return
+            return False
         if not await connection.fetchval(lock, name):
-            return  # another process builds it
+            return False  # another process builds it
         try:
             if await connection.fetchval(known) is False:  # somebody was killed building it
                 await connection.execute(f"DROP INDEX {sql.SCHEMA}.{name}")
@@ -225,6 +230,7 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {self._points}
 USING hnsw ({column} halfvec_cosine_ops)"""
             await connection.execute("SET maintenance_work_mem = '512MB'")
             await connection.execute(create, timeout=GRAPH_TIMEOUT_S)
+            return True
         finally:
             await connection.execute("RESET maintenance_work_mem")
             await connection.execute("SELECT pg_advisory_unlock(hashtextextended($1, 0))", name)

@@ -173,10 +173,11 @@ WITH asked AS MATERIALIZED (
     SELECT t.point, t.term, t.weight * a.weight AS weight
     FROM asked a JOIN {terms(number)} t ON t.vector = {vector} AND t.term = a.term
 ), rarity AS MATERIALIZED (
-    SELECT f.term,
-        ln(1 + (c.sparse_points[{vector + 1}] - count(*) + 0.5) / (count(*) + 0.5)) AS idf
-    FROM found f, {SCHEMA}.collections c WHERE c.number = {number}
-    GROUP BY f.term, c.sparse_points
+    SELECT n.term,
+        ln(1 + (c.sparse_points[{vector + 1}] - n.points + 0.5) / (n.points + 0.5)) AS idf
+    FROM (SELECT f.term, count(*) AS points FROM found f GROUP BY f.term) n,
+        {SCHEMA}.collections c
+    WHERE c.number = {number}
 )
 SELECT p.id, s.score, {PAYLOAD}
 FROM (

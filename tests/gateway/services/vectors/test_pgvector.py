@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gateway.contract.services import CollectionSpec, Condition, Point, Sparse, VectorQuery
-from gateway.services.vectors import pgvector_collection
+from gateway.services.vectors import pgvector_collection, pgvector_sql
 from gateway.services.vectors.address import open_vectors, vectors_address
 from gateway.services.vectors.pgvector import PgVectors
 from gateway.services.vectors.store import VectorsUnavailable
@@ -75,6 +75,21 @@ async def test_a_graph_finds_what_comparing_all_finds_and_filters_leave_enough(
     assert {hit.id for hit in found} == {str(row) for row in range(0, MANY, 500)}
     [all_of_them] = await things.search([VectorQuery("text", asked[0], limit=MANY)])
     assert len(all_of_them) == MANY
+
+
+async def test_once_a_graph_is_built_words_are_found_in_their_index_alone(
+    store: PgVectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pgvector_collection, "GRAPH_POINTS", MANY)
+    things = await store.collection(NAME, SPEC)
+    said = [Sparse((row % 50, 99), (1.0, 0.5)) for row in range(MANY)]
+    pairs = enumerate(zip(clouds(MANY), said, strict=True))
+    await things.upsert([Point(str(row), {"text": v}, {"words": w}) for row, (v, w) in pairs])
+    await things.flush()
+    statement = pgvector_sql.matching(things._number, 0, "true")
+    async with store.connection() as connection:
+        plan = await connection.fetch(f"EXPLAIN {statement}", [7], 10, ["kind"], [1.0])
+    assert any("Index Only Scan using terms_" in row[0] for row in plan)
 
 
 async def test_two_processes_share_a_collection_and_its_frequencies(
