@@ -21,25 +21,26 @@ _STATED_IN = ("permalink", "slug", "redirect_from", "aliases")
 """Fields that state addresses on the site: Jekyll's, Hugo's, Docusaurus's and Starlight's."""
 
 
-def meant(address: str, base: str) -> tuple[str, ...]:
+def meant(address: str, base: Entry) -> tuple[str, ...]:
     """The stems of the paths that an address may mean, the likeliest first; none is no document's.
 
     One that begins with a slash counts from the root of the site. One without an ending may count
-    from the page's address, as a browser reads it, and not from its file.
+    from the page's address, as a browser reads it, and not from its file; and the page may state
+    that address.
 
     Args:
         address: as it is written.
-        base: the path of the document that it is written in.
+        base: the document that it is written in.
     """
     parts = urlsplit(address)
     path = unquote(parts.path)
     made = "{" in address  # by a template, which alone knows what of
     if made or parts.scheme or parts.netloc or not path or not _may_be_a_document(path):
         return ()
-    folder = posixpath.dirname(base)
+    folder = posixpath.dirname(base.path)
     if path.startswith("/"):
         return tuple(stem(posixpath.join(root, path.strip("/"))) for root in _roots(folder))
-    folders = (folder,) if posixpath.splitext(path)[1] else (folder, stem(base))
+    folders = (folder,) if _ending(path) else (folder, stem(base.path), *stated(base))
     return tuple(stem(posixpath.normpath(posixpath.join(one, path))) for one in folders)
 
 

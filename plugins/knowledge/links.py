@@ -187,7 +187,7 @@ def links_of(document: Document) -> Iterator[Link]:
         yield Link((match[1].strip(),), False, match[0])
     for pattern in (_LINK, _DEFINED, _HREF):
         for match in pattern.finditer(body):
-            if paths := addresses.meant(match[1], document.path):
+            if paths := addresses.meant(match[1], document):
                 yield Link(paths, True, match[1], addresses.names_a_note(match[1]))
     for name in _FIELDS:
         for said in getattr(document.metadata, name, None) or ():

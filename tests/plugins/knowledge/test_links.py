@@ -158,6 +158,14 @@ async def test_a_page_is_found_at_the_address_that_it_states(
     assert await leads(base, "sidebar", link) == (["pages"], [])
 
 
+async def test_a_link_may_count_from_the_address_that_its_page_states(base: Base) -> None:
+    origin = page("options", "See [all](../guides/pages/) and [nothing](./pages/).")
+    await base.put(at(origin, permalink="/help/"))
+    found = await base.knowledge.related(ContentType.ARTICLE, "options", Tier.OPEN)
+    assert [one.id for one in found.links or ()] == ["pages"]
+    assert found.dangling == ["./pages/"]
+
+
 @pytest.mark.parametrize(
     ("stated", "link"),
     [
