@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from urllib.parse import unquote, urlsplit
 
 from plugins.knowledge.notes import conversion
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.notes.paths import SUFFIXES
 
+MAX_STATED = 20
+"""Addresses of a document that count: none is found at every one."""
 _PAGE_SUFFIXES = (".html", ".htm")
 """How a site may end the address of a page that it made from a note."""
 _STATED_IN = ("permalink", "slug", "redirect_from", "aliases")
@@ -52,7 +54,7 @@ def names_a_note(address: str) -> bool:
 def stated(entry: Entry) -> Iterator[str]:
     """The stems of the paths at which a document says that its site serves it."""
     folder = posixpath.dirname(entry.path)
-    for name, address in _said(entry):
+    for name, address in islice(_said(entry), MAX_STATED):
         path = address.strip("/")
         if path and (address.startswith("/") or (name == "slug" and "/" in path)):
             yield from (stem(posixpath.join(root, path)) for root in _roots(folder))

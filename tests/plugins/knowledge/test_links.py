@@ -148,6 +148,7 @@ async def test_what_only_looks_like_a_link_leads_nowhere(base: Base, text: str) 
         ({"slug": "help/all-pages"}, "/help/all-pages/"),
         ({"slug": "/help/all-pages"}, "/docs/help/all-pages"),
         ({"redirect_from": ["/old/", "/older/"]}, "/older/"),
+        ({"redirect_from": [f"/{number}/" for number in range(99)]}, "/19/"),
         ({"aliases": ["/old/", "Every page"]}, "/old/"),
     ],
 )
@@ -173,6 +174,7 @@ async def test_a_link_may_count_from_the_address_that_its_page_states(base: Base
         ({"permalink": "https://example.org/all-pages/"}, "/all-pages/"),
         ({"aliases": ["all-pages"]}, "/all-pages/"),
         ({"slug": 7, "redirect_from": [None, "/"]}, "/7/"),
+        ({"redirect_from": [f"/{number}/" for number in range(99)]}, "/20/"),
     ],
 )
 async def test_what_states_no_such_address_is_not_found_there(
