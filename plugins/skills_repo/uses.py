@@ -42,6 +42,8 @@ _USES = sa.Table(
 
 _Day = tuple[date, int, int]
 """A day, how often something was read on it, and by how many people."""
+_Waiting = dict[str, tuple[Counter[date], Counter[date]]]
+"""For each row, how often it was read on each day, and by how many people."""
 
 
 class Uses(ToolResult):
@@ -74,8 +76,7 @@ class UseLog:
         self._key = secrets.token_bytes(16)
         self._counted: set[bytes] = set()
         self._turn = asyncio.Lock()
-        self._waiting: Counter[tuple[date, str]] = Counter()
-        self._people: Counter[tuple[date, str]] = Counter()
+        self._waiting: _Waiting = {}
         self._written: dict[str, Sequence[_Day]] = {}
 
     def count(self, row: str, caller: Caller) -> None:
@@ -86,14 +87,15 @@ class UseLog:
             caller: who read it; forgotten within the day.
         """
         day = self._today()
-        self._waiting[day, row] += 1
+        times, people = self._waiting_of(row)
+        times[day] += 1
         if caller.person is None or len(self._counted) >= _MAX_REMEMBERED:
             return
         said = f"{row}\0{caller.person}".encode()
         digest = hashlib.blake2b(said, digest_size=8, key=self._key).digest()
         if digest not in self._counted:
             self._counted.add(digest)
-            self._people[day, row] += 1
+            people[day] += 1
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -107,13 +109,13 @@ class UseLog:
         """Write what was counted, and remove what is too old; what fails waits on."""
         async with self._turn:  # nobody reads while a number is neither here nor there
             self._written.clear()
-            waiting, people = self._waiting, self._people
-            self._waiting, self._people = Counter(), Counter()
+            waiting, self._waiting = self._waiting, {}
             try:
-                await self._write(waiting, people)
+                await self._write(waiting)
             except BaseException:
-                self._waiting.update(waiting)
-                self._people.update(people)
+                for row, counts in waiting.items():
+                    for counted, more in zip(self._waiting_of(row), counts, strict=True):
+                        counted.update(more)
                 raise
 
     async def of(self, row: str) -> Uses:
@@ -126,15 +128,16 @@ class UseLog:
             if row not in self._written:
                 self._written[row] = await self._read(row)
             rows = self._written[row]
-        times, people = Counter[date](), Counter[date]()
+        waiting = self._waiting.get(row, (Counter(), Counter()))
+        times, people = (counted.copy() for counted in waiting)
         for day, uses, some in rows:
-            if day >= since:
-                times[day] += uses
-                people[day] += some
-        for counted, numbers in ((times, self._waiting), (people, self._people)):
-            for (day, other), number in numbers.items():
-                counted[day] += number if other == row and day >= since else 0
-        return Uses(days=DAYS, times=times.total(), people=max(people.values(), default=0))
+            times[day] += uses
+            people[day] += some
+        return Uses(
+            days=DAYS,
+            times=sum(number for day, number in times.items() if day >= since),
+            people=max((number for day, number in people.items() if day >= since), default=0),
+        )
 
     async def _read(self, row: str) -> Sequence[_Day]:
         asked = sa.select(_USES.c.day, _USES.c.uses, _USES.c.people).where(_USES.c.row == row)
@@ -142,16 +145,20 @@ class UseLog:
             found = await connection.execute(asked)
         return [(day, uses, people) for day, uses, people in found]
 
-    async def _write(
-        self, waiting: Counter[tuple[date, str]], people: Counter[tuple[date, str]]
-    ) -> None:
+    def _waiting_of(self, row: str) -> tuple[Counter[date], Counter[date]]:
+        return self._waiting.setdefault(row, (Counter(), Counter()))
+
+    async def _write(self, waiting: _Waiting) -> None:
         if not waiting:
             return
+        counted = [
+            {"day": day, "row": row, "uses": uses, "people": people[day]}
+            for row, (times, people) in waiting.items()
+            for day, uses in times.items()
+        ]
         async with self._database.begin() as connection:
-            for (day, row), uses in waiting.items():
-                added = insert_into(connection, _USES).values(
-                    day=day, row=row, uses=uses, people=people[day, row]
-                )
+            for each in counted:
+                added = insert_into(connection, _USES).values(each)
                 kept = added.on_conflict_do_update(
                     index_elements=["day", "row"],
                     set_={
