@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gateway.catalog.items import Item, tool_item
 from gateway.config.portal_keys import Services
@@ -148,8 +148,8 @@ async def code_library(data: Path, embedding: str = "embedded") -> AsyncGenerato
         store = GraphStore(host.database)
         indexer = Indexer(store, data / "indexing")
         registry = Everything()
-        read: Any = registry
-        parts = ToolParts.of(host, read, store, Indexes(indexer, store), 12, offer.now)
+        indexes = Indexes(indexer, store)
+        parts = ToolParts.of(host, cast(Any, registry), store, indexes, 12, offer.now)
         try:
             items = {each.name: tool_item("codegraph", each, each.name) for each in parts.tools()}
             yield CodeLibrary(host, store, registry, parts, indexer, items)
