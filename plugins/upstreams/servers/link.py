@@ -52,6 +52,11 @@ class Link:
         self._closing: set[asyncio.Task[None]] = set()
         self._over = False
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the portal has closed it, so that what fails says nothing of the server."""
+        return self._over
+
     async def get(self) -> Connection:
         """The open connection, or else a new one.
 

@@ -51,7 +51,23 @@ def failed(server: str, error: WireError) -> ToolFailed:
             f"An admin of this portal has to look at credential of {server} in portal.yaml."
         )
         return ToolFailed("credential_refused", text, {"server": server, "may_have_run": False})
+    return _without_answer(
+        server, f"{server} did not answer as it should: {str(error).rstrip('.')}.", error
+    )
+
+
+def closed(server: str, error: WireError) -> ToolFailed:
+    """The portal has closed the connection that the call used.
+
+    Args:
+        server: its name.
+        error: what the call ended with, and whether it may have run.
+    """
+    text = f"The account at {server} that this call used was changed meanwhile."
+    return _without_answer(server, text if error.may_have_run else f"{text} Call again.", error)
+
+
+def _without_answer(server: str, text: str, error: WireError) -> ToolFailed:
     ran = " It may have done what it was asked: look before you ask again." * error.may_have_run
-    text = f"{server} did not answer as it should: {str(error).rstrip('.')}.{ran}"
     details = {"server": server, "may_have_run": error.may_have_run}
-    return ToolFailed("server_failed", text, details)
+    return ToolFailed("server_failed", text + ran, details)

@@ -19,7 +19,7 @@ from plugins.upstreams.servers.link import Link
 from plugins.upstreams.servers.offered import Offered
 from plugins.upstreams.servers.pool import SHARED, Pool
 from plugins.upstreams.servers.reach import Reach
-from plugins.upstreams.servers.refusals import busy, down, failed
+from plugins.upstreams.servers.refusals import busy, closed, down, failed
 from plugins.upstreams.servers.state import State
 from plugins.upstreams.servers.stderr_log import Said
 from plugins.upstreams.servers.subscriptions import Following
@@ -102,7 +102,7 @@ class Server:
         self._places = Places(config.calls, config.queue)
         self._wake = asyncio.Event()
         self.following = Following(lambda: self._pool.shared(EVERYBODY).get(), changed, self._log)
-        self._lister = EVERYBODY
+        self._lists_through: Link | None = None
         self._shown_down = False
 
     @property
@@ -147,8 +147,7 @@ class Server:
 
     async def _refresh(self) -> None:
         async with asyncio.timeout(REFRESH_TIMEOUT_SECONDS):
-            self._lister = await self.credential.lister()
-            link = self._pool.shared(self._lister)
+            link = self._lists_through = self._pool.shared(await self.credential.lister())
             connection = await self._listing(link)
 
             async def ask(method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -185,7 +184,10 @@ class Server:
         late = f"its lists took longer than {REFRESH_TIMEOUT_SECONDS:g} s"
         reason = late if isinstance(error, TimeoutError) else str(error) or type(error).__name__
         self.problem = reason
-        of_one = isinstance(error, Unauthorized) and self._lister
+        link = self._lists_through
+        of_one = link is not None and (
+            link.is_closed or (isinstance(error, Unauthorized) and link.holder != EVERYBODY)
+        )
         if of_one or isinstance(error, ToolFailed | NoCredential):
             return  # of one person's connection, which says nothing of the server
         if not isinstance(error, WireError | TimeoutError):
@@ -249,7 +251,7 @@ class Server:
                     link.lost(connection)
                 if may_repeat and await self._is_worth_another_try(error, connection, link):
                     continue
-                raise self._failed(error) from None
+                raise self._failed(error, link) from None
             except asyncio.CancelledError:
                 self._on_cancelled(asyncio.get_running_loop().time() - started)
                 raise
@@ -315,7 +317,9 @@ class Server:
 
     # What goes wrong.
 
-    def _failed(self, error: WireError) -> ToolFailed:
+    def _failed(self, error: WireError, link: Link) -> ToolFailed:
+        if link.is_closed:
+            return closed(self.name, error)
         if isinstance(error, Unreachable | ConnectionLost):
             self._is_down(self.state.failed(str(error)))
             self._wake.set()

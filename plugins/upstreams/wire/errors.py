@@ -13,6 +13,8 @@ from plugins.upstreams.wire.challenges import Challenge
 _NOT_RUN_CODES = frozenset({-32700, -32600, -32601, -32602, -32020, -32021, -32022})
 _REQUEST_TIMEOUT = 408
 _SERVER_ERRORS = 500
+CLOSED = "The connection was closed."
+"""What those are told who still use a connection when it is closed here."""
 
 
 class WireError(Exception):

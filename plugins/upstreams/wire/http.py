@@ -16,6 +16,7 @@ from plugins.upstreams.wire.addresses import NOT_PUBLIC, public_socket, resolver
 from plugins.upstreams.wire.challenges import parse_challenges
 from plugins.upstreams.wire.connection import Address
 from plugins.upstreams.wire.errors import (
+    CLOSED,
     ConnectionLost,
     HttpRefused,
     NotMcp,
@@ -59,6 +60,7 @@ class Channel:
         self._credential = address.credential
         self._session = session
         self._used = 0.0
+        self._open: set[aiohttp.ClientResponse] = set()
 
     @classmethod
     async def open(cls, address: Address, limits: Limits) -> Channel:
@@ -119,7 +121,11 @@ class Channel:
                 if response.status not in _REDIRECTS:
                     _check_authorized(response)
                     _check_encoding(response)
-                    yield response
+                    self._open.add(response)
+                    try:
+                        yield response
+                    finally:
+                        self._open.discard(response)
                     return
                 url = self._redirected(url, response.headers.get("location", ""))
         raise RedirectRefused(f"The server redirects more than {MAX_REDIRECTS} times.")
@@ -129,6 +135,8 @@ class Channel:
     ) -> aiohttp.ClientResponse:
         import aiohttp
 
+        if self._session.closed:
+            raise Unreachable(CLOSED)
         await self._look()
         data = io.BytesIO(body) if body is not None and len(body) > MIB else body
         try:
@@ -166,7 +174,12 @@ class Channel:
         return self._redirected(self.url, location)
 
     async def close(self) -> None:
-        """Close every connection."""
+        """Close every connection; who reads from one is told."""
+        import aiohttp
+
+        # aiohttp forgets who reads a body when it closes, and leaves them waiting.
+        for response in self._open:
+            response.content.set_exception(aiohttp.ClientConnectionError(CLOSED))
         await self._session.close()
 
 

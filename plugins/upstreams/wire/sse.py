@@ -12,7 +12,7 @@ from plugins.upstreams.wire.bodies import events_of
 from plugins.upstreams.wire.calls import Calls
 from plugins.upstreams.wire.connection import TransportName
 from plugins.upstreams.wire.duplex import Duplex
-from plugins.upstreams.wire.errors import ConnectionLost, NotMcp, TimedOut, WireError
+from plugins.upstreams.wire.errors import CLOSED, ConnectionLost, NotMcp, TimedOut, WireError
 from plugins.upstreams.wire.events import EventReader
 from plugins.upstreams.wire.http import EVENTS, JSON, Channel, kind_of, refused
 from plugins.upstreams.wire.messages import decode
@@ -89,7 +89,7 @@ class HttpSse(Duplex):
 
     async def close(self) -> None:
         """Close the stream and every connection."""
-        self.lost(ConnectionLost("The connection was closed."))
+        self.lost(ConnectionLost(CLOSED))
         if self._reading is not None:
             await cancel(self._reading)
         if not self._endpoint.done():

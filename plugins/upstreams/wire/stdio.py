@@ -17,7 +17,14 @@ from gateway.toolkit.background import cancel
 from plugins.upstreams.wire.calls import Calls
 from plugins.upstreams.wire.connection import Child, TransportName
 from plugins.upstreams.wire.duplex import Duplex
-from plugins.upstreams.wire.errors import ChildEnded, ConnectionLost, NotMcp, Unreachable, WireError
+from plugins.upstreams.wire.errors import (
+    CLOSED,
+    ChildEnded,
+    ConnectionLost,
+    NotMcp,
+    Unreachable,
+    WireError,
+)
 from plugins.upstreams.wire.limits import Limits
 from plugins.upstreams.wire.messages import decode
 from plugins.upstreams.wire.share import Share
@@ -196,7 +203,7 @@ class Stdio(Duplex):
             await self._end(self._process, self._portal)
         finally:
             self._portal.close()  # which ends the child, should this be cut off
-        self.lost(ConnectionLost("The connection was closed."))
+        self.lost(ConnectionLost(CLOSED))
 
     async def _end(self, process: child_process.Child, portal: asyncio.StreamWriter) -> None:
         grace_s = self.limits.closing_s

@@ -16,6 +16,7 @@ from plugins.upstreams.wire.calls import Calls
 from plugins.upstreams.wire.closure import Closure
 from plugins.upstreams.wire.connection import GAP, NO_HEADERS, TransportName
 from plugins.upstreams.wire.errors import (
+    CLOSED,
     ConnectionLost,
     HttpRefused,
     NotMcp,
@@ -114,7 +115,7 @@ class StreamableHttp:
                 async for message in messages:
                     yield message
         except ConnectionLost:
-            if reader.last_id is None:
+            if reader.last_id is None or self._closure.over:
                 raise
         async with aclosing(self._resumed(reader)) as messages:
             async for message in messages:
@@ -124,7 +125,7 @@ class StreamableHttp:
         """What is left of a broken reply, where the server numbers its events (SEP-1699)."""
         pauses = backoff(FIRST_PAUSE_S, MAX_PAUSE_S)
         left = self._limits.resumes
-        while left and (last := reader.last_id) is not None:
+        while left and not self._closure.over and (last := reader.last_id) is not None:
             pause = next(pauses)
             await asyncio.sleep(pause if reader.retry_s is None else reader.retry_s)
             reader.restart()
@@ -217,7 +218,7 @@ class StreamableHttp:
                     headers = {**self._version, **self._session}
                     async with self._channel.ask("DELETE", headers):
                         pass
-        self._closure.set(ConnectionLost("The connection was closed."))
+        self._closure.set(ConnectionLost(CLOSED))
         await self._channel.close()
 
 

@@ -32,6 +32,7 @@ class Far:
         tools: what it lists; a test may change them.
         asked: how often each method was called.
         answers: what else its tools answer, by their names; a test may add some.
+        before_listing: what is done before its tools are listed.
         conversations: what asks back, by tools' names; given the SDK's context and parameters.
         called: the arguments with which they were called.
         headers: the headers of the last request.
@@ -55,6 +56,7 @@ class Far:
         self.asked: Counter[str] = Counter()
         self.answers: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {}
         self.conversations: dict[str, Callable[[Any, Any], Awaitable[Any]]] = {}
+        self.before_listing: Callable[[], Awaitable[object]] | None = None
         self.called: list[Mapping[str, Any]] = []
         self.headers: dict[str, str] = {}
         self.headers_of: dict[str, dict[str, str]] = {}
@@ -72,6 +74,8 @@ class Far:
         self.url = ""
 
     async def list_tools(self, context: Any, params: Any) -> Any:
+        if self.before_listing is not None:
+            await self.before_listing()
         return types.ListToolsResult.model_validate({"tools": self.tools})
 
     async def call_tool(self, context: Any, params: Any) -> Any:

@@ -11,6 +11,7 @@ import pytest
 
 from plugins.upstreams.wire import (
     Connection,
+    ConnectionLost,
     Era,
     RpcError,
     SessionExpired,
@@ -135,6 +136,18 @@ async def test_who_gives_up_cancels_the_call_at_the_server(
         await calling
     assert await asyncio.to_thread(server.cancelled.wait, 20)
     assert text_of(await connection.request(*call("echo", text="still"))) == "still"
+
+
+async def test_a_call_that_runs_is_told_that_its_connection_is_closed(
+    connection: Connection, speaking: Served
+):
+    server, _ = speaking
+    calling = asyncio.create_task(connection.request(*call("hang")))
+    assert await asyncio.to_thread(server.hanging.wait, 20)
+    await connection.close()
+    async with asyncio.timeout(20):
+        with pytest.raises(ConnectionLost):
+            await calling
 
 
 async def test_giving_up_while_a_question_is_open_ends_it_quietly(speaking: Served):
