@@ -88,8 +88,8 @@ class Objects(Protocol):
         """
         ...
 
-    async def delete(self, key: str) -> None:
-        """Remove the object; an absent key is not an error."""
+    async def delete(self, *keys: str) -> None:
+        """Remove objects, many at once where the store can; an absent key is not an error."""
         ...
 
     def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:

@@ -15,7 +15,7 @@ import asyncio
 import errno
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cached_property
@@ -40,6 +40,8 @@ __all__ = [
 
 MAX_KEY_BYTES = 1024
 """S3's own limit on a key."""
+MAX_DELETED = 1_000
+"""Objects that are deleted at once, which is S3's own limit."""
 MAX_SEGMENT_BYTES = 240
 """File systems allow 255 bytes in a name; obstore needs a few for the name it writes to first."""
 
@@ -136,13 +138,21 @@ class ObjectService:
         with _clear_errors(f"write the object {key}"):
             self._store.put(key, data)
 
-    async def delete(self, key: str) -> None:
-        """Remove the object; an absent key is not an error."""
-        await asyncio.to_thread(self._delete, check_key(key))
+    async def delete(self, *keys: str) -> None:
+        """Remove objects; an absent key is not an error."""
+        checked = [check_key(key) for key in keys]
+        for start in range(0, len(checked), MAX_DELETED):
+            await asyncio.to_thread(self._delete, checked[start : start + MAX_DELETED])
 
-    def _delete(self, key: str) -> None:
-        with suppress(FileNotFoundError), _clear_errors(f"delete the object {key}"):
-            self._store.delete(key)
+    def _delete(self, keys: Sequence[str]) -> None:
+        more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
+        try:
+            with _clear_errors(f"delete the object {keys[0]}{more}"):
+                self._store.delete(keys)
+        except FileNotFoundError:
+            if more:  # a folder stops at the first that is missing
+                for key in keys:
+                    self._delete([key])
 
     async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
         """Every object whose key starts with ``prefix``, in no fixed order."""
@@ -171,9 +181,9 @@ class ScopedObjects:
         """As in the port."""
         await self._store.put(self._prefix + key, data)
 
-    async def delete(self, key: str) -> None:
+    async def delete(self, *keys: str) -> None:
         """As in the port."""
-        await self._store.delete(self._prefix + key)
+        await self._store.delete(*(self._prefix + key for key in keys))
 
     async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
         """As in the port."""

@@ -132,7 +132,7 @@ class Store:
     async def remove(self, keys: Sequence[str]) -> None:
         """Hide documents, then remove them."""
         self.hide(keys)
-        await write_together(self._objects.delete(content_key(key)) for key in keys)
+        await self._objects.delete(*map(content_key, keys))
 
     def show(self, entries: Iterable[Entry]) -> None:
         """Put entries of documents that are stored into the catalogue."""

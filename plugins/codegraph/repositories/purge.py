@@ -85,8 +85,7 @@ class PurgeableObjects:
     async def purge(self, org: str, repo: str) -> int:
         """Delete them; returns the number."""
         keys = await self._keys(repo)
-        for key in keys:
-            await self._objects.delete(key)
+        await self._objects.delete(*keys)
         return len(keys)
 
     async def leftovers(self, org: str, repo: str) -> int:

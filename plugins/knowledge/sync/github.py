@@ -115,8 +115,7 @@ class GithubSource(NoteSource):
         """Drop what was fetched of the commit that is served, and what nobody came for."""
         self._bytes.clear()
         self._draft = None
-        for key in await self.leftover():
-            await self._objects.delete(key)
+        await self._objects.delete(*await self.leftover())
 
     async def leftover(self) -> list[str]:
         """The keys of what was fetched and is needed no more.

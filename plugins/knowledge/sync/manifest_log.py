@@ -42,7 +42,7 @@ class Place(Protocol):
         """As in ``Objects``."""
         ...
 
-    async def delete(self, key: str) -> None:
+    async def delete(self, *keys: str) -> None:
         """As in ``Objects``."""
         ...
 
@@ -225,9 +225,10 @@ class Folder:
         """As in ``Objects``."""
         await asyncio.to_thread(write_atomically, self._root / key, data)
 
-    async def delete(self, key: str) -> None:
+    async def delete(self, *keys: str) -> None:
         """As in ``Objects``."""
-        await asyncio.to_thread((self._root / key).unlink, missing_ok=True)
+        for key in keys:
+            await asyncio.to_thread((self._root / key).unlink, missing_ok=True)
 
     async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
         """As in ``Objects``."""

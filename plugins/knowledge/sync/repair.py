@@ -63,8 +63,7 @@ class Repair:
     async def _mend(self, found: Comparison) -> None:
         """Take away waste, put back what can be, and have the next sync do all the rest."""
         await self.store.put(found.restored)
-        for key in found.waste:
-            await self.objects.delete(key)
+        await self.objects.delete(*found.waste)
         for follower in self.followers:
             if follower.source.listing.commit:
                 await follower.source.adopt(follower.source.listing)

@@ -92,8 +92,7 @@ class Transfer:
     async def _remove(self, plan: Plan) -> None:
         await self._store.remove(plan.removals)
         await self._index.remove(plan.removals)
-        for path in plan.raw_removals:
-            await self._objects.delete(raw_key(path))
+        await self._objects.delete(*map(raw_key, plan.raw_removals))
 
     async def _write(self, plan: Plan, batch: Sequence[str]) -> list[Document]:
         """Store a batch's new documents and fetch those that only the index lacks."""

@@ -87,6 +87,28 @@ async def test_two_owners_with_one_key_never_meet(store: ObjectService) -> None:
     assert await other.get("a/b") == b"other"
 
 
+async def test_many_are_deleted_at_once_and_those_that_are_absent_hold_up_none(
+    store: ObjectService,
+) -> None:
+    share = store.scoped("plugin")
+    names = [f"many/{number}" for number in range(1_100)]
+    for start in range(0, 1_100, 50):
+        await asyncio.gather(*(share.put(name, b"1") for name in names[start : start + 50]))
+    await store.put("plugin/kept", b"1")
+    await share.delete()
+    await share.delete(*names[:700], "many/none", *names[700:], "many/none/below", names[0])
+    assert await keys(store) == {"plugin/kept"}
+
+
+async def test_a_key_that_no_store_holds_keeps_the_others_from_being_deleted(
+    store: ObjectService,
+) -> None:
+    await store.put("there", b"1")
+    with pytest.raises(InvalidKey):
+        await store.delete("there", "a//b")
+    assert await keys(store) == {"there"}
+
+
 BAD_KEYS = [
     "", "/absolute", "folder/", "a//b", ".", "..", "../up", "a/../b", "a/./b", "line\nbreak",
     "nul\x00", "x" * 241, "é" * 121, "unfinished#1", "/".join(["part"] * 250),

@@ -29,9 +29,10 @@ class Killer(ObjectService):
         self._count()
         await super().put(key, data)
 
-    async def delete(self, key: str) -> None:
-        self._count()
-        await super().delete(key)
+    async def delete(self, *keys: str) -> None:
+        for key in keys:
+            self._count()
+            await super().delete(key)
 
 
 async def main() -> None:

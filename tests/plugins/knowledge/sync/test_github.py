@@ -293,9 +293,10 @@ class Ending(Failing):
         await super().put(key, data)
         self._turn()
 
-    async def delete(self, key: str) -> None:
-        self._turn()
-        await super().delete(key)
+    async def delete(self, *keys: str) -> None:
+        for key in keys:
+            self._turn()
+            await super().delete(key)
 
 
 async def killed(

@@ -48,9 +48,10 @@ class Failing(ObjectService):
         self._count()
         await super().put(key, data)
 
-    async def delete(self, key: str) -> None:
-        self._count()
-        await super().delete(key)
+    async def delete(self, *keys: str) -> None:
+        for key in keys:
+            self._count()
+            await super().delete(key)
 
 
 async def apply(library: Any, edit: tuple[Any, ...]) -> None:

@@ -140,7 +140,7 @@ class Away:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._objects, name)
 
-    async def delete(self, key: str) -> None:
+    async def delete(self, *keys: str) -> None:
         raise OSError("the store is away")
 
 
