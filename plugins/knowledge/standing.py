@@ -215,7 +215,7 @@ def _at_odds(entry: Entry, known: Claims) -> tuple[Cause, str] | None:
 def _end_of(moment: datetime) -> datetime:
     """The last moment that a date means: a day without a time counts whole."""
     is_day = moment.astimezone(UTC).time() == time.min
-    return moment + _DAY - timedelta(microseconds=1) if is_day else moment
+    return moment + (_DAY - timedelta(microseconds=1)) if is_day else moment
 
 
 def times_in_words(

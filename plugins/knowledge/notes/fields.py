@@ -123,7 +123,10 @@ def parse_email(value: Any) -> str:
 
 
 def _utc(value: datetime) -> datetime:
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError as error:  # in UTC it is outside of the years 1 to 9999
+        raise ValueError(f"{_shown(value)} is not a date; write it as 2024-10-16") from error
 
 
 def _shown(value: Any) -> str:

@@ -14,6 +14,7 @@ from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.notes.fields import Tags, When
 
 MAX_RESULTS = 20
+_REST_OF_DAY = timedelta(days=1, milliseconds=-1)
 
 Day = Annotated[When, WithJsonSchema({"type": "string"})]
 """A date in any form that notes use; the schema says only that it is text."""
@@ -118,7 +119,7 @@ class SearchFilters(Filters):
         if self.date_to is None:
             return None
         whole = self.date_to.astimezone(UTC).time() == time.min
-        return _ms(self.date_to + timedelta(days=1)) - 1 if whole else _ms(self.date_to)
+        return _ms(self.date_to + _REST_OF_DAY if whole else self.date_to)
 
 
 def _same(wanted: str | None, value: str) -> bool:

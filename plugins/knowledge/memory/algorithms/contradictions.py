@@ -41,12 +41,15 @@ class Likeness:
         cosine: how near they are; 0 where one has no vector.
         why: what makes it seem so.
         one_thing: whether both are about one thing, and near: then the newer one goes first.
+        reversed: whether the new entry speaks of an earlier time than the one before it: an
+            import, or a word of how it was. Then that one replaces it.
     """
 
     replaces: bool
     cosine: float
     why: str = ""
     one_thing: bool = False
+    reversed: bool = False
 
 
 def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
@@ -65,9 +68,24 @@ def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
             if SELF in one.subject | other.subject and not one_voice:
                 continue
             if why := contradiction(one, other, cosine):
-                return Likeness(True, cosine or 0.0, why)
+                return Likeness(True, cosine or 0.0, why, reversed=speaks_of_earlier(new, old))
             one_thing = one_thing or (one.voice == other.voice and not _apart(one, other))
-    return Likeness(False, cosine or 0.0, one_thing=one_thing and (cosine or 0.0) >= NEWER_FIRST)
+    near = one_thing and (cosine or 0.0) >= NEWER_FIRST
+    return Likeness(False, cosine or 0.0, "", near, speaks_of_earlier(new, old))
+
+
+def speaks_of_earlier(new: Record, old: Record) -> bool:
+    """Whether a new entry is about a time before that of an entry that was kept before it.
+
+    Args:
+        new: the one that is written now.
+        old: the other one.
+    """
+    mine, theirs = (each.validity.valid_from or each.validity.event_at for each in (new, old))
+    if mine is not None and theirs is not None:
+        return mine < theirs
+    ended = new.validity.valid_until
+    return new.created < old.created or (ended is not None and ended <= old.created)
 
 
 def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:

@@ -11,6 +11,7 @@ from plugins.knowledge.memory.algorithms.confidence import DEFAULT_CONFIDENCE
 from plugins.knowledge.memory.algorithms.conflicts import Claim, resolve
 from plugins.knowledge.memory.model.entry import KnowledgeMetadata
 from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.validity import Validity
 
 _INHERITED = ("title", "description", "language")
 
@@ -65,12 +66,19 @@ def settle(
         {} if winner.id == new else {"version": winner.version + 1, "updated": now}
     )
     said: dict[str, Any] = {"content": surest.content, "source": surest.source, "metadata": known}
+    if new is not None:
+        said["validity"] = _ending(winner.validity, every[new].validity)
     used = max(each.used for each in every.values())
     return Settlement(
         winner=replace(winner, **said, uses=result.uses, used=used, **later),
         gone={id: each.version for id, each in every.items() if id != winner.id},
         more_uses=result.uses - winner.uses,
     )
+
+
+def _ending(kept: Validity, said: Validity) -> Validity:
+    """When an entry holds that is said again, with the end that this may give it."""
+    return kept.model_copy(update={"valid_until": kept.valid_until or said.valid_until})
 
 
 def _filled(said: KnowledgeMetadata, others: Sequence[KnowledgeMetadata]) -> KnowledgeMetadata:

@@ -13,6 +13,7 @@ from gateway.contract import Caller
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import (
     CHOSEN_ID,
+    RESERVED_IDS,
     CreateRequest,
     DeleteRequest,
     Sent,
@@ -134,6 +135,8 @@ def _creation(request: UpdateRequest) -> CreateRequest:
     """
     if request.id is not None and not CHOSEN_ID.fullmatch(request.id):
         raise _invalid("id: an entry can be made under letters, digits and . _ ~ : -, 100 at most.")
+    if request.id in RESERVED_IDS:
+        raise _invalid(f"id: {request.id} is a path of this API. Choose another one.")
     given = {name: getattr(request, name) for name in CreateRequest.model_fields}
     return CreateRequest.model_construct(request.model_fields_set - {"id"}, **given)
 

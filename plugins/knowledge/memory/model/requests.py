@@ -15,14 +15,13 @@ from plugins.knowledge.memory.model.entry import (
     Layer,
     SourceType,
 )
-from plugins.knowledge.memory.model.fields import Flag, Number, Part, Whole
+from plugins.knowledge.memory.model.fields import Flag, LastMoment, Number, Part, UtcMoment, Whole
 from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig
 from plugins.knowledge.memory.model.validity import (
     ANY_TIME,
     DECISIONS,
     MAX_RELATIONS,
     Relation,
-    UtcMoment,
     Validity,
 )
 
@@ -42,6 +41,21 @@ MAX_BATCH_BYTES = 20 * 1024 * 1024
 """Bytes: so many entries of 300 characters, whichever way those are written."""
 CHOSEN_ID = re.compile(r"[A-Za-z0-9._~:-]{1,100}")
 """An id that a client may choose for an entry."""
+RESERVED_IDS = frozenset(
+    {
+        ".",
+        "..",
+        "approvals",
+        "batch",
+        "create",
+        "entries",
+        "openapi.json",
+        "query",
+        "review",
+        "stream",
+    }
+)
+"""What stands in the paths of the API where an entry's id does."""
 _NAME = Field(None, min_length=1, max_length=200)
 
 
@@ -91,11 +105,11 @@ class QueryFilters(Part):
     source_type: SourceType | None = None
     access_policy: AccessPolicy | None = None
     created_after: UtcMoment | None = None
-    created_before: UtcMoment | None = None
+    created_before: LastMoment | None = None
     tags: tuple[str, ...] = Field((), max_length=100, description="At least one of these.")
     author: str | None = _NAME
     mine: Flag = Field(False, description="Only your own.")
-    as_of: UtcMoment | None = Field(None, description="What held then, rather than what does now.")
+    as_of: LastMoment | None = Field(None, description="What held then, rather than what does now.")
     custom_filters: dict[str, Any] = Field(
         default_factory=dict, max_length=20, description="Custom fields and the values they have."
     )

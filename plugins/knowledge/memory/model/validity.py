@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.model.fields import Moment, Part
+from plugins.knowledge.memory.model.fields import Part, UtcMoment
 
 CLOCK_SKEW = timedelta(minutes=5)
 """How far a client's clock may be ahead of the portal's."""
 MAX_RELATIONS = 20
 """Entries that one write can name: nothing supersedes everything."""
-
-
-def _in_utc(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
-UtcMoment = Annotated[Moment, AfterValidator(_in_utc)]
-"""A day or a moment; without a zone it is one of UTC."""
 
 
 class Validity(Part):
@@ -36,14 +28,34 @@ class Validity(Part):
 
     @model_validator(mode="after")
     def _ends_after_it_begins(self) -> Self:
-        begins, ends = self.valid_from, self.valid_until
+        begins, ends = self.valid_from or self.event_at, self.valid_until
         if begins is not None and ends is not None and ends <= begins:
-            raise ValueError("valid_until has to be later than valid_from")
+            field = "event_at" if self.valid_from is None else "valid_from"
+            raise ValueError(f"valid_until has to be later than {field}")
         return self
 
     def starts(self, written: datetime) -> datetime:
         """From when on an entry holds that was written at a time."""
         return self.valid_from or self.event_at or written
+
+    def repeats(self, kept: Validity, now: datetime) -> bool:
+        """Whether what is said again speaks of the same time as when it was kept.
+
+        Times that are given have to be those that were; an end may be new. What gives none speaks
+        of now.
+
+        Args:
+            kept: when that holds which was said before.
+            now: the time.
+        """
+        if self.event_at not in (None, kept.event_at):
+            return False
+        coming = kept.valid_from is not None and kept.valid_from > now
+        if self.valid_from != kept.valid_from and (self.valid_from is not None or coming):
+            return False
+        if self.valid_until is None:
+            return kept.valid_until is None or kept.valid_until > now
+        return kept.valid_until in (None, self.valid_until)
 
     def holds_at(self, moment: datetime, written: datetime) -> bool:
         """Whether it holds at a moment, as far as it says so itself."""

@@ -13,7 +13,7 @@ from gateway.contract import Caller
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model import labels as by
 from plugins.knowledge.memory.model.entry import Layer
-from plugins.knowledge.memory.model.fields import Moment, Part
+from plugins.knowledge.memory.model.fields import Moment, Part, in_utc
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.query_context import EntryFilter
 from plugins.knowledge.memory.model.record import Record
@@ -26,7 +26,7 @@ from plugins.knowledge.memory.store.reads import Reads
 def _with_zone(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError("say which zone the time is of, such as 2026-03-01T12:00:00Z")
-    return moment
+    return in_utc(moment)
 
 
 ZonedMoment = Annotated[Moment, AfterValidator(_with_zone)]

@@ -92,7 +92,10 @@ class Reads:
         return found
 
     async def duplicates_of(self, record: Record) -> list[Record]:
-        """The owner's entries in the record's layer that claim the same, for the same readers."""
+        """The owner's entries in the record's layer that claim the same, for the same readers.
+
+        What was said of another time is another claim.
+        """
         alike = sa.select(entries).where(
             entries.c.owner == record.owner,
             entries.c.fingerprint == record.fingerprint,
@@ -102,7 +105,14 @@ class Reads:
         )
         async with self.database.read() as connection:
             found = [record_of(row) for row in await connection.execute(alike)]
-        return [each for each in found if each.readers == record.readers and each.id != record.id]
+        said, now = record.validity, self._clock()
+        return [
+            each
+            for each in found
+            if each.readers == record.readers
+            and each.id != record.id
+            and said.repeats(each.validity, now)
+        ]
 
     async def is_taken(self, id: str) -> bool:
         """Whether an entry has this id, or had it and was removed; whoever may read it."""

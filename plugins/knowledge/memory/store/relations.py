@@ -142,6 +142,13 @@ class Relations:
             await connection.execute(sa.insert(relations), rows)
             await _mark(connection, [entry, *related])
 
+    async def ended_by(self, entry: str) -> set[str]:
+        """The ids of the entries that an entry ends, as was decided."""
+        ending = relations.c.kind.in_(_ENDING)
+        chosen = sa.select(relations.c.target).where(relations.c.entry == entry, ending)
+        async with self._database.read() as connection:
+            return set(await connection.scalars(chosen))
+
     async def successors_in(self, connection: AsyncConnection, target: str, entry: str) -> set[str]:
         """What ends an entry already, beside one that is to: live entries, whoever reads them."""
         joined = relations.join(entries, entries.c.id == relations.c.entry)

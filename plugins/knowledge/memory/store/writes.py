@@ -125,7 +125,11 @@ class Writes:
             return number is not None
 
     async def add(
-        self, records: Sequence[Record], by: str, vectors: Mapping[str, Vector] | None = None
+        self,
+        records: Sequence[Record],
+        by: str,
+        vectors: Mapping[str, Vector] | None = None,
+        once_there: Callable[[AsyncConnection], Awaitable[None]] | None = None,
     ) -> list[Event]:
         """Add new entries, all of them or none.
 
@@ -133,6 +137,7 @@ class Writes:
             records: with ids of their own.
             by: the person who writes.
             vectors: their vectors, by their ids.
+            once_there: what else is done in the transaction, once the entries are there.
         """
         async with self._database.begin() as connection:
             await lock_event_order(connection)
@@ -140,6 +145,8 @@ class Writes:
             await insert_entries(connection, records)
             await self._kept.write_in(connection, records, vectors or {})
             await insert_versions(connection, records, by, self._approved_by)
+            if once_there is not None:
+                await once_there(connection)
             return await _insert_events(connection, "created", records, self._clock())
 
     async def replace(

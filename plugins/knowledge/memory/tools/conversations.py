@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.memory.algorithms.extraction import Turn
-from plugins.knowledge.memory.model.validity import UtcMoment
+from plugins.knowledge.memory.model.fields import UtcMoment
 from plugins.knowledge.memory.tools.annotations import ADDS
 from plugins.knowledge.memory.write.conversations import KeptConversation
 

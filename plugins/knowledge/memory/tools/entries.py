@@ -12,11 +12,12 @@ from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import validate
+from plugins.knowledge.memory.model.fields import UtcMoment
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
 from plugins.knowledge.memory.model.responses import CreateResponse, NearEntry
-from plugins.knowledge.memory.model.validity import MAX_RELATIONS, UtcMoment
+from plugins.knowledge.memory.model.validity import MAX_RELATIONS
 from plugins.knowledge.memory.tools.annotations import ADDS, CHANGES, READ_ONLY
 from plugins.knowledge.memory.tools.approvals import PENDING_NOTE, approval_tools
 from plugins.knowledge.memory.tools.conversations import conversation_tool

@@ -14,10 +14,10 @@ from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.author import BY_FIELD
 from plugins.knowledge.memory.model.entry import KnowledgeSource, Layer
 from plugins.knowledge.memory.model.errors import validate
+from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import NOTE_PREFIX, Record
 from plugins.knowledge.memory.model.requests import QueryRequest
-from plugins.knowledge.memory.model.validity import UtcMoment
 from plugins.knowledge.memory.query.lists import ListFilters
 from plugins.knowledge.memory.tools.annotations import READ_ONLY
 from plugins.knowledge.memory.tools.results import Listed, Memories, list_item, memories
@@ -94,8 +94,8 @@ class AskedMemory(BaseModel):
     mine: bool = Field(False, description="Whether only your own entries count.")
     author: str | None = Field(None, description="Only entries that name this author themselves.")
     since: UtcMoment | None = Field(None, description="Only what was written then or later.")
-    until: UtcMoment | None = Field(None, description="Only what was written then or earlier.")
-    as_of: UtcMoment | None = Field(
+    until: LastMoment | None = Field(None, description="Only what was written then or earlier.")
+    as_of: LastMoment | None = Field(
         None, description="What held on that day, rather than what holds now."
     )
 

@@ -161,6 +161,8 @@ class Entries:
             self.check_change(current, request, caller)
             wanted = await self.wanted(current, request, caller)
             self.rules.check(wanted, current, agreement)
+            if agreement is None and await self.relations.shows_an_end(current, wanted, caller):
+                raise ApprovalNeeded(wanted, current)
             if current.layer is Layer.WORKING:
                 self.working.put([wanted])
                 return CreateResponse(entry=wanted.entry(), status="updated")
@@ -298,14 +300,13 @@ class Entries:
     ) -> None:
         given = {} if vector is None else {record.id: vector}
         writes = self.audited(AuditRecord(person, "create", record.id, "done"))
-        if related or near:
 
-            async def relate(connection: AsyncConnection) -> None:
-                await self.relations.write_in(connection, record.id, related, person)
-                await self.relations.found_in(connection, record.id, near)
+        async def relate(connection: AsyncConnection) -> None:
+            await self.relations.write_in(connection, record.id, related, person)
+            await self.relations.found_in(connection, record.id, near)
 
-            writes = writes.alongside(relate)
-        self.tell(await writes.add([record], person, given))
+        there = relate if related or near else None
+        self.tell(await writes.add([record], person, given, once_there=there))
         await self.show(record, vector)
 
     async def _replace(

@@ -18,6 +18,7 @@ from plugins.knowledge.memory.model.requests import Mode, RelationDraft
 from plugins.knowledge.memory.model.responses import NearEntry
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.rights.access import caller_keys, intersect_keys
+from plugins.knowledge.memory.rights.approval_rules import widens_readers
 from plugins.knowledge.memory.rights.roles import may_change
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.relations import Relations
@@ -100,6 +101,25 @@ class EntryRelations:
             related[target.id] = (target, draft.kind)
         return list(related.values())
 
+    async def shows_an_end(self, current: Record, wanted: Record, caller: Caller) -> bool:
+        """Whether a new version shows somebody else that an entry is over, who did not see it.
+
+        Args:
+            current: the later entry, which ends others.
+            wanted: its new version.
+            caller: who writes that.
+        """
+        if not widens_readers(current, wanted):
+            return False
+        targets = await self.store.ended_by(current.id)
+        own = {person_key(caller.person or "")}
+        return any(
+            intersect_keys(wanted.readers, each.readers)
+            - intersect_keys(current.readers, each.readers)
+            - own
+            for each in (await self.reads.read(targets, caller_keys(caller))).values()
+        )
+
     async def near(self, record: Record, vector: Vector | None, caller: Caller) -> list[Near]:
         """Earlier entries that are near in meaning and say something else, the likeliest first.
 
@@ -162,12 +182,12 @@ class EntryRelations:
 
     async def found_in(self, connection: AsyncConnection, entry: str, near: Sequence[Near]) -> None:
         """Keep what the portal found, and nobody decided, in the same transaction."""
-        pairs = [
-            (each.id, Relation.SEEMS_TO_REPLACE if likeness.replaces else Relation.IS_NEWER)
-            for likeness, each in near
-            if likeness.replaces or likeness.one_thing
-        ]
-        await self.store.add_in(connection, entry, pairs, UPKEEP)
+        found = [pair for pair in near if pair[0].replaces or pair[0].one_thing]
+        before = [(each.id, _found(one)) for one, each in found if not one.reversed]
+        await self.store.add_in(connection, entry, before, UPKEEP)
+        for likeness, each in found:
+            if likeness.reversed:
+                await self.store.add_in(connection, each.id, [(entry, _found(likeness))], UPKEEP)
 
     async def _check_first(
         self, connection: AsyncConnection, target: Record, entry: str, by: str
@@ -211,6 +231,10 @@ def named(near: Sequence[Near], related: Sequence[Related]) -> list[NearEntry]:
     return told[:MAX_NAMED]
 
 
+def _found(likeness: Likeness) -> Relation:
+    return Relation.SEEMS_TO_REPLACE if likeness.replaces else Relation.IS_NEWER
+
+
 def _counts(likeness: Likeness) -> bool:
     """Whether it matters that an entry is near: to who writes, or to the order of answers."""
     return likeness.replaces or likeness.one_thing or likeness.cosine >= MIN_NEAR
@@ -223,7 +247,7 @@ def _near(likeness: Likeness, record: Record) -> NearEntry:
         id=record.id,
         content=shown,
         similarity=round(likeness.cosine, 3),
-        seems=Relation.SEEMS_TO_REPLACE if likeness.replaces else None,
+        seems=Relation.SEEMS_TO_REPLACE if likeness.replaces and not likeness.reversed else None,
         why=likeness.why,
         changed=record.changed,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from pydantic import ValidationError
 
@@ -73,6 +75,20 @@ async def test_a_parent_type_finds_its_children(base, make) -> None:
     assert await ids(base, "bread", contentType="resource") == ["a"]
     assert await ids(base, "bread", contentType="reference") == ["b"]
     assert await ids(base, "bread", contentType="file") == ["c"]
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+@pytest.mark.parametrize("name", ["dateFrom", "dateTo", "asOf"])
+def test_a_moment_that_leaves_the_calendar_in_utc_is_no_date(name: str, moment: str) -> None:
+    with pytest.raises(ValidationError, match="is not a date"):
+        SearchFilters.model_validate({name: moment})
+
+
+def test_the_last_day_of_the_calendar_counts_whole() -> None:
+    filters = SearchFilters.model_validate({"dateTo": "9999-12-31"})
+    (condition,) = filters.conditions(Tier.MEMBERS)
+    last = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+    assert condition.at_most == int(last.timestamp() * 1000) + 999
 
 
 @pytest.mark.parametrize(

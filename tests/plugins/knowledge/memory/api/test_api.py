@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
@@ -17,7 +18,7 @@ from plugins.knowledge.memory.api.discovery import DiscoveryResponse
 from plugins.knowledge.memory.api.errors import ErrorResponse
 from plugins.knowledge.memory.api.examples import EXAMPLES
 from plugins.knowledge.memory.model.errors import ErrorCode
-from plugins.knowledge.memory.model.requests import MAX_ENTRY_BYTES, MAX_RESULTS
+from plugins.knowledge.memory.model.requests import MAX_ENTRY_BYTES, MAX_RESULTS, RESERVED_IDS
 from plugins.knowledge.memory.model.responses import CreateResponse, MetadataResponse, QueryResponse
 
 OWN = PREFIXES[0]
@@ -294,3 +295,39 @@ async def test_the_examples_of_the_document_work(portal: TestPortal) -> None:
 def test_what_the_document_shows_as_an_answer_is_one(model: type[BaseModel]) -> None:
     shown = EXAMPLES[model]
     assert model.model_validate(shown).model_dump(mode="json", exclude_unset=True) == shown
+
+
+async def test_no_entry_has_the_id_of_a_path_of_the_api(portal: TestPortal) -> None:
+    document = (await portal.get(f"{OWN}/openapi.json")).json()
+    below = (path.removeprefix(OWN).removeprefix("/") for path in document["paths"])
+    first = {path.partition("/")[0] for path in below if path and not path.startswith("{")}
+    assert "batch" in first
+    assert first <= RESERVED_IDS
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_a_moment_that_leaves_the_calendar_in_utc_is_told_by_its_field(
+    portal: TestPortal, moment: str
+) -> None:
+    http = portal.http("members")
+    validity = {"entry": {"content": "x", "validity": {"valid_from": moment}}}
+    for path, body in (
+        ("create", validity),
+        ("query", {"query": "x", "filters": {"as_of": moment}}),
+        ("query", {"query": "x", "filters": {"created_after": moment}}),
+    ):
+        answer = await http.post(f"{OWN}/{path}", json=body)
+        assert answer.status_code == 400, answer.text
+        assert "outside of the years 1 to 9999" in answer.text
+    listed = await http.get(f"{OWN}/entries", params={"since": moment})
+    assert listed.status_code == 400
+
+
+async def test_until_a_day_counts_what_was_written_on_it(portal: TestPortal) -> None:
+    http = portal.http("members")
+    await http.post(f"{OWN}/create", json={"entry": {"content": "The well is dry."}})
+    today = datetime.now(UTC).date().isoformat()
+    for name in ("as_of", "created_before"):
+        body = {"query": "well", "filters": {name: today, "created_after": today}}
+        found = (await http.post(f"{OWN}/query", json=body)).json()
+        assert [each["entry"]["content"] for each in found["results"]] == ["The well is dry."]

@@ -104,7 +104,9 @@ async def test_an_upsert_changes_what_is_there_and_makes_what_is_not(sender: Sen
         assert "The gate is open at one." in found
 
 
-@pytest.mark.parametrize("id", ["a/b", "note:x", "", "x" * 101, "sch\u00f6n", "a\nb"])
+@pytest.mark.parametrize(
+    "id", ["a/b", "note:x", "", "x" * 101, "sch\u00f6n", "a\nb", "entries", "batch", ".."]
+)
 async def test_an_upsert_makes_no_entry_under_an_id_that_is_none(sender: Sender, id: str) -> None:
     report = await sender.send(ANA, "upsert", [{"id": id, "entry": {"content": "x"}}])
     assert counts(report) == ("failed", 0, 1, 0)

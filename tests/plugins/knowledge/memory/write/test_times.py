@@ -1,0 +1,110 @@
+"""What is said again, or told late, keeps the time that it speaks of."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from plugins.knowledge.memory.model.requests import CreateRequest, RelationDraft, UpdateRequest
+from plugins.knowledge.memory.model.responses import CreateResponse, QueryResponse
+from plugins.knowledge.memory.model.validity import ANY_TIME, Relation
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, NOON, World
+from tests.plugins.knowledge.memory.upkeep.conftest import upkeep
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
+SHARED = {"policy": "shared", "allowed_teams": ["garden"]}
+
+
+async def write(world: World, content: str, who: Any = ANA, **entry: Any) -> CreateResponse:
+    request = CreateRequest.model_validate({"entry": {"content": content, **entry}})
+    return await world.memory.governed.create(request, who)
+
+
+def marks(answer: QueryResponse) -> dict[str, str]:
+    return {
+        each.entry.content: "" if each.standing is None else each.standing.text
+        for each in answer.results
+    }
+
+
+def day(number: int) -> str:
+    """A day so many days from now."""
+    return (NOON + timedelta(days=number)).isoformat()
+
+
+ENDED = {"valid_from": day(-90), "valid_until": day(-30)}
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        (ENDED, {"valid_from": day(-1)}),
+        (ENDED, {}),
+        ({"event_at": day(-9)}, {"event_at": day(-2)}),
+        ({"valid_from": day(30)}, {}),
+        ({}, {"valid_from": day(30)}),
+    ],
+)
+async def test_the_same_words_about_another_time_are_another_entry(
+    world: World, kept: dict[str, str], said: dict[str, str]
+) -> None:
+    first = await write(world, "The sauna costs 8 euros.", validity=kept)
+    second = await write(world, "The sauna costs 8 euros.", validity=said)
+    assert (first.status, second.status) == ("created", "created")
+    assert first.entry.id != second.entry.id
+    assert "replaced" not in await upkeep(world, minutes=10)
+    for made in (first, second):
+        entry = await world.memory.entries.found(made.entry.id, ANA)
+        assert entry.validity == (made.entry.validity or ANY_TIME)
+
+
+async def test_an_end_that_is_said_later_ends_the_entry(world: World) -> None:
+    first = await write(world, "The sauna costs 8 euros.")
+    second = await write(world, "The sauna costs 8 euros.", validity={"valid_until": day(1)})
+    assert (second.status, second.entry.id) == ("updated", first.entry.id)
+    assert second.entry.validity is not None
+    assert (await world.memory.entries.found(first.entry.id, ANA)).validity.valid_until == (
+        NOON + timedelta(days=1)
+    )
+    third = await write(world, "The sauna costs 8 euros.")
+    assert third.entry.id == first.entry.id
+    assert third.entry.validity == second.entry.validity
+
+
+@pytest.mark.parametrize(
+    ("current", "earlier"),
+    [
+        ({"event_at": day(-9)}, {"event_at": day(-300)}),
+        ({"valid_from": day(-9)}, {"valid_from": day(-300)}),
+        ({}, {"valid_from": day(-300), "valid_until": day(-30)}),
+    ],
+)
+async def test_what_is_told_late_of_an_earlier_time_replaces_nothing(
+    world: World, current: dict[str, str], earlier: dict[str, str]
+) -> None:
+    new = await write(world, "The code of the gate is 1111.", validity=current)
+    old = await write(world, "The code of the gate is 2222.", validity=earlier)
+    assert [each.seems for each in old.near] == [None]
+    answer = await world.ask(ANA, "code of the gate 2222")
+    assert next(each.entry.content for each in answer.results) == new.entry.content
+    said = marks(answer)
+    assert said[new.entry.content] == ""
+    assert said[old.entry.content]
+
+
+async def test_opening_an_entry_that_ends_one_of_others_waits_for_a_person(world: World) -> None:
+    shared = await world.remember(ANA, "The code of the gate is 1111.", SHARED)
+    own = await world.remember(BEN, "The code of the gate is 2222.")
+    draft = RelationDraft(kind=Relation.BOTH_HOLD, target=shared.id)
+    assert (await world.memory.governed.relate(own.id, draft, BEN)).status == "done"
+    mine = await world.remember(ANA, "The code of the gate is 3333.")
+    draft = RelationDraft(kind=Relation.SUPERSEDES, target=shared.id)
+    assert (await world.memory.governed.relate(mine.id, draft, ANA)).status == "done"
+    request = UpdateRequest.model_validate(
+        {"entry": {"content": mine.content}, "options": {"access_policy": SHARED}}
+    )
+    opened = await world.memory.governed.update(mine.id, request, ANA)
+    assert opened.status == "pending_approval"
+    assert marks(await world.ask(BEN, "code of the gate 1111"))[shared.content] == ""
