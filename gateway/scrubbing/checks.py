@@ -102,6 +102,11 @@ def random(data: bytes, begin: int, start: int, end: int) -> bool:
     return varied and not _words(value, _NUMBERED) and entropy(value) >= 3.0
 
 
+def wordless(data: bytes, begin: int, start: int, end: int) -> bool:
+    """Whether a token is given, and is no words in a row: ``md-primary-fg-color--dark`` is CSS."""
+    return given(data, begin, start, end) and not _words(data[start:end], _NUMBERED)
+
+
 def basic(data: bytes, begin: int, start: int, end: int) -> bool:
     """Whether Base64 holds a name, a colon and a password (RFC 7617)."""
     value = data[start:end].rstrip(b"=")
@@ -138,6 +143,7 @@ CHECKS: Mapping[str, Check] = {
     "password": password,
     "plain": plain,
     "random": random,
+    "wordless": wordless,
     "basic": basic,
     "entropy": unknown,
 }

@@ -51,6 +51,11 @@ def names_a_note(address: str) -> bool:
     return _ending(urlsplit(address).path) in ("", *SUFFIXES)
 
 
+def is_file(name: str) -> bool:
+    """Whether a name is that of a note's file, such as ``newer.md``."""
+    return name.lower().endswith(SUFFIXES)
+
+
 def stated(entry: Entry) -> Iterator[str]:
     """The stems of the paths at which a document says that its site serves it."""
     folder = posixpath.dirname(entry.path)

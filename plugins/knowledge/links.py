@@ -82,14 +82,28 @@ class Targets:
             by_path = next(filter(None, map(self._by_path.get, link.targets)), None)
             return by_path or next(filter(None, map(self._by_address.get, link.targets)), None)
         (name,) = link.targets
-        if "/" in name and (entry := self._ending_in(name)):
+        if entry := self._at(name):
             return entry
-        return next(iter(self._names.find(posixpath.basename(name), self._up_to)), None)
+        return next(iter(self._called(name)), None)
 
-    def named(self, written: str) -> Entry | None:
-        """The document that a field names: by its ``contentType/id``, by a name or by a path."""
+    def named(self, written: str, by: Entry) -> Entry | None:
+        """The document that a field names: by its ``contentType/id``, by a path or by a name.
+
+        Args:
+            written: the field's value.
+            by: whose field it is; a successor may keep the title, and means the other one.
+        """
         name = _unbracketed(written)
-        return self._store.entry(name, self._up_to) or self.of(Link((name,), False, written))
+        one = self._store.entry(name, self._up_to) or self._at(name)
+        found = self._called(name) if one is None else [one]
+        return next(iter(sorted(found, key=lambda each: each.key == by.key)), None)
+
+    def _called(self, name: str) -> Sequence[Entry]:
+        return self._names.find(posixpath.basename(name), self._up_to)
+
+    def _at(self, name: str) -> Entry | None:
+        """The document at a path, or at the end of one; None where the name is none."""
+        return self._ending_in(name) if "/" in name or addresses.is_file(name) else None
 
     @cached_property
     def _by_path(self) -> dict[str, Entry]:
@@ -109,9 +123,11 @@ class Targets:
 
     def _ending_in(self, path: str) -> Entry | None:
         stem = addresses.stem(path)
+        if known := self._by_path.get(stem):
+            return known
         some = self._by_last_part.get(posixpath.basename(stem), ())
-        known = next((one for one in some if f"/{one}".endswith(f"/{stem}")), None)
-        return None if known is None else self._by_path[known]
+        longer = next((one for one in some if f"/{one}".endswith(f"/{stem}")), None)
+        return None if longer is None else self._by_path[longer]
 
 
 class Links:

@@ -148,7 +148,7 @@ class Standings:
         looked, against = entry.metadata.verified_at, entry.metadata.verified_against
         if looked is None or against is None:
             return None
-        source = self._targets(up_to).named(against)
+        source = self._targets(up_to).named(against, entry)
         return source.key if source is not None and source.written > _end_of(looked) else None
 
     def _source_asks(self, entry: Entry, up_to: Tier) -> tuple[Cause, str] | None:

@@ -52,16 +52,16 @@ def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str])
     for entry in entries:
         said = entry.metadata
         if said.superseded_by is not None:
-            if (by := targets.named(said.superseded_by)) is None:
+            if (by := targets.named(said.superseded_by, entry)) is None:
                 lost[entry.key] = said.superseded_by
             else:
                 later[entry.key][by.key] = by
-        for other in _named(said.supersedes, targets):
+        for other in _named(said.supersedes, entry, targets):
             if _source(entry, sources) == _source(other, sources):
                 later[other.key][entry.key] = entry
             else:
                 contested[other.key][entry.key] = None
-        for other in _named(said.contests, targets):
+        for other in _named(said.contests, entry, targets):
             contested[other.key][entry.key] = None
             contested[entry.key][other.key] = None
     circles = in_circles({key: set(some) for key, some in later.items()})
@@ -108,8 +108,8 @@ def _turned(edges: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
     return dict(turned)
 
 
-def _named(names: Iterable[str] | None, targets: Targets) -> Iterable[Entry]:
-    return filter(None, map(targets.named, names or ()))
+def _named(names: Iterable[str] | None, by: Entry, targets: Targets) -> Iterable[Entry]:
+    return filter(None, (targets.named(each, by) for each in names or ()))
 
 
 def _source(entry: Entry, sources: Collection[str]) -> str:

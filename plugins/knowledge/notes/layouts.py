@@ -117,13 +117,13 @@ def _has_gemfile(directory: Path) -> bool:
 
 
 def _obsidian(directory: Path) -> Layout | None:
-    if not (directory / ".obsidian").is_dir():
-        heads = list(_heads(directory))
-        linked = sum(_WIKILINK.search(head) is not None for head in heads)
-        if not heads or linked * 10 < len(heads):
-            return None
-    exclude = ["templates/", "Templates/", "_templates/", "Excalidraw/"]
-    return Layout(VAULT, {"exclude": exclude})
+    return _VAULT if (directory / ".obsidian").is_dir() else None
+
+
+def _wikilinked(directory: Path) -> Layout | None:
+    heads = list(_heads(directory))
+    linked = sum(_WIKILINK.search(head) is not None for head in heads)
+    return _VAULT if heads and linked * 10 >= len(heads) else None
 
 
 def _porch(directory: Path) -> Layout | None:
@@ -132,9 +132,10 @@ def _porch(directory: Path) -> Layout | None:
     return Layout(PORCH) if heads and marked * 3 >= len(heads) else None
 
 
+_VAULT = Layout(VAULT, {"exclude": ["templates/", "Templates/", "_templates/", "Excalidraw/"]})
 _PLAIN = Layout("plain markdown", {"exclude": []})
 _LOOKS: Sequence[Callable[[Path], Layout | None]] = (
-    _mkdocs, _docusaurus, _starlight, _hugo, _jekyll, _porch, _obsidian,
+    _mkdocs, _docusaurus, _starlight, _hugo, _jekyll, _obsidian, _porch, _wikilinked,
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gateway.contract import Collection, Condition, Embedder, Host
@@ -124,12 +124,19 @@ class Index:
         model = self._embedder.model if self._embedder else "keyword"
         return f"{LAYOUT}:{model}:{self.collection.identity}"
 
-    async def replace(self, documents: Sequence[Document]) -> None:
-        """Take documents in; returns when they are queued, :meth:`finish` waits for them."""
+    async def replace(
+        self, documents: Sequence[Document], found: Callable[[], None] = lambda: None
+    ) -> None:
+        """Take documents in; returns when they are queued, :meth:`finish` waits for them.
+
+        Args:
+            documents: new, or changed.
+            found: called once they can be found.
+        """
         latest = {document.key: document for document in documents}
         prepared = await asyncio.to_thread(lambda: [prepare(one) for one in latest.values()])
         await self._ahead.acquire()
-        task = asyncio.create_task(self._pass(prepared))
+        task = asyncio.create_task(self._pass(prepared, found))
         self._running.add(task)
         task.add_done_callback(self._passed)
 
@@ -176,11 +183,12 @@ class Index:
         if not task.cancelled() and (failure := task.exception()):
             self._failure = self._failure or failure
 
-    async def _pass(self, batch: Sequence[Prepared]) -> None:
+    async def _pass(self, batch: Sequence[Prepared], found: Callable[[], None]) -> None:
         async with self._model_turn:
             vectors = await self._vectors(batch)
         async with self._write_turn:
             await self._write(batch, vectors)
+        found()
 
     async def _vectors(self, batch: Sequence[Prepared]) -> dict[str, Vector]:
         """A vector for each text of the batch, by fingerprint; only new texts are embedded."""

@@ -69,6 +69,8 @@ class Status:
             )
         if self.notes or self.ready:
             return ""
+        if self.error:
+            return "The notes could not be read; the health of this portal says why to its admins."
         return "The notes are being read for the first time. Ask again in a minute."
 
     def update(self, files: Mapping[str, FileRecord], problems: Iterable[Problem]) -> None:

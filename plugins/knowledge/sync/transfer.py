@@ -6,6 +6,7 @@ import errno
 import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from gateway.contract import Objects, Tier
@@ -59,7 +60,7 @@ class Transfer:
             plan: the steps.
             before: the manifest as it is.
             after: the manifest that holds once all is done.
-            progress: told after every batch.
+            progress: told of every batch that can be found.
 
         Raises:
             OSError: there is no room, or something cannot be written.
@@ -70,13 +71,19 @@ class Transfer:
         await self._save(_interim(plan, before, after, waiting, started=False))
         await self._remove(plan)
         saved = time.monotonic()
-        total = len(waiting)
+        done, total = 0, len(waiting)
         progress(0, total)
+
+        def found(some: int) -> None:
+            nonlocal done
+            done += some
+            progress(done, total)
+
         while waiting:
             self._check_room()
             batch, waiting = waiting[:BATCH_SIZE], waiting[BATCH_SIZE:]
-            await self._index.replace(await self._write(plan, batch))
-            progress(total - len(waiting), total)
+            documents = await self._write(plan, batch)
+            await self._index.replace(documents, partial(found, len(batch)))
             if waiting and time.monotonic() - saved > CHECKPOINT_INTERVAL_S:
                 await self._index.finish()
                 await self._save(_interim(plan, before, after, waiting, started=True))

@@ -30,6 +30,8 @@ INNOCENT = [
     "mysql+mysqldb://scott:tiger@localhost/test",
     "password = os.environ['DB_PASSWORD']",
     "token: str = field(default='')",
+    "--md-primary-fg-color--dark: #90030C;",
+    'class="md-footer-nav__link--prev"',
     f"digest = '{made('{hex:64}', Random(4))}'",
     f"vector = '{made('{b64:64}', Random(5))}'",
 ]

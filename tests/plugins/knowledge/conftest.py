@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,10 +40,13 @@ class StoredIndex:
         self.replaced: list[str] = []
         self._objects = objects
 
-    async def replace(self, documents: Sequence[Document]) -> None:
+    async def replace(
+        self, documents: Sequence[Document], found: Callable[[], None] = lambda: None
+    ) -> None:
         for document in documents:
             self.replaced.append(document.key)
             await self._objects.put(f"index/{document.key}", document.model_dump_json().encode())
+        found()
 
     async def remove(self, keys: Sequence[str]) -> None:
         for key in keys:

@@ -89,11 +89,11 @@ async def test_answers_say_while_only_a_part_is_indexed(
     rest, replace = asyncio.Event(), Index.replace
     batches: list[int] = []
 
-    async def halting(index: Index, documents: Sequence[Document]) -> None:
+    async def halting(index: Index, documents: Sequence[Document], found: Any) -> None:
         if batches:
             await rest.wait()
         batches.append(len(documents))
-        await replace(index, documents)
+        await replace(index, documents, found)
 
     monkeypatch.setattr(Index, "replace", halting)
     async with opened(library, wait_ready=False) as offer:

@@ -112,3 +112,11 @@ def test_real_trees_are_served_whole_and_without_an_error(
     source = SourceConfig(directory=directory, layout="auto")
     report = inspect(directory, KnowledgeConfig(sources=(source,)))
     assert (report.served.total(), report.files, report.errors) == (served, served, 0)
+
+
+def test_the_folder_of_obsidian_decides_where_notes_say_publish_as_well(tmp_path: Path) -> None:
+    said = "---\npublish: true\n---\nWords."
+    files = {".obsidian/app.json": "{}", "a/Templates.md": said, "b/Templates.md": said}
+    layout = recognise(laid(tmp_path, files))
+    assert layout.name == "an Obsidian vault"
+    assert layout.settings["ids"] == "path"

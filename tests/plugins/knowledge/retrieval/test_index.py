@@ -214,3 +214,13 @@ async def test_without_a_model_words_are_indexed_and_searched(open_base, make) -
     assert [result.id for result in found.results] == ["cells"]
     assert found.mode == "keyword"
     assert "no embedding model" in found.note
+
+
+async def test_what_is_taken_in_is_told_once_it_is_found(base, make) -> None:
+    index, told = base.knowledge.index, list[str]()
+    page = make("pattern/cells", "The word zyx stands here.")
+    await index.replace([page], lambda: told.append("found"))
+    assert told == []
+    await index.finish()
+    assert told == ["found"]
+    assert await index.collection.count([Condition("key", any_of=(page.key,))])

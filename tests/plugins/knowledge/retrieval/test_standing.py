@@ -57,6 +57,25 @@ async def test_a_new_document_can_say_what_it_supersedes_by_name_path_or_link(ba
     ]
 
 
+async def test_a_successor_that_keeps_the_title_means_the_other_document(base, make) -> None:
+    await base.put(
+        make("practice/z-old", "Bread.", title="The fee"),
+        make("practice/a-new", "Rolls.", title="The fee", supersedes=["The fee"]),
+    )
+    seen = await found(base, "the fee")
+    assert list(seen) == ["a-new", "z-old"]
+    assert seen["z-old"].startswith("superseded by practice/a-new")
+
+
+async def test_a_document_in_the_root_of_a_source_is_named_by_its_path(base, make) -> None:
+    old = make("practice/old", "Bread, bread.", superseded_by="newer.md")
+    new = make("practice/new", "Rolls.")
+    await base.put(
+        old.model_copy(update={"path": "old.md"}), new.model_copy(update={"path": "newer.md"})
+    )
+    assert (await found(base))["old"].startswith("superseded by practice/new")
+
+
 async def test_the_end_of_a_chain_answers_also_where_the_question_did_not_find_it(
     base, make
 ) -> None:
