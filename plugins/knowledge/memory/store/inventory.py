@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from gateway.contract import Database
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.record import Record
-from plugins.knowledge.memory.model.validity import Validity
 from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.rows import record_of
 from plugins.knowledge.memory.store.tables import approvals, entries
@@ -64,9 +63,10 @@ class Inventory:
         for row in await self._rows(chosen.having(sa.func.count() > 1)):
             same = [column == value for column, value in zip(by, row, strict=True)]
             whole = sa.select(entries).where(*same, *which).order_by(entries.c.number)
-            groups: dict[tuple[frozenset[str], Validity], list[Record]] = {}
+            groups: dict[tuple[Any, ...], list[Record]] = {}
             for record in map(record_of, await self._rows(whole)):
-                groups.setdefault((record.readers, record.validity), []).append(record)
+                alike = record.readers, record.validity, record.follows
+                groups.setdefault(alike, []).append(record)
             found += [group for group in groups.values() if len(group) > 1]
         return found
 

@@ -93,21 +93,24 @@ class Conversations:
         require_role(caller, self.governed.entries.roles.write, "write to memory")
         reading = await self.reader(turns, caller)
         extracted = merged(await self.extractor(turns), reading.found)
-        ids = [await self._keep_turn(turn, caller, name) for turn in turns]
+        ids: list[str] = []
+        for turn in turns:
+            before = ids[-1] if ids else None
+            ids.append(await self._keep_turn(turn, caller, name, before))
         kept = [await self.keep(each, ids[each.turn], caller, name) for each in extracted]
         later = await self.reader.later(reading, turns, ids, caller)
         found = [each for each in kept if each is not None]
         return KeptConversation(turns=ids, found=found, later=later or None)
 
-    async def _keep_turn(self, turn: Turn, caller: Caller, name: str) -> str:
+    async def _keep_turn(self, turn: Turn, caller: Caller, name: str, before: str | None) -> str:
         entry = {
             "content": f"{turn.speaker}: {turn.text}",
             "metadata": {"author": turn.speaker},
             "source": {"identifier": name},
             "validity": {"event_at": turn.at},
         }
-        made = await self.governed.create(_request(entry, Layer.EPISODIC), caller)
-        return made.entry.id
+        request = _request(entry, Layer.EPISODIC)
+        return (await self.governed.create(request, caller, after=before)).entry.id
 
     async def keep(
         self, one: Extracted, turn: str, caller: Caller, name: str

@@ -86,6 +86,7 @@ class Entries:
         caller: Caller,
         id: str | None = None,
         agreement: Agreement | None = None,
+        after: str | None = None,
     ) -> CreateResponse:
         """Keep an entry.
 
@@ -97,6 +98,8 @@ class Entries:
             caller: who asks.
             id: what its id is to be; a new one where none is given.
             agreement: what a person said yes to.
+            after: the entry with the turn of a conversation before it, where that is known: the
+                same words behind another one are another turn.
 
         Raises:
             Unagreed: a person has to allow it first.
@@ -122,10 +125,13 @@ class Entries:
         vector = await entry_vector(
             self.vectors, record, request.entry.embedding, options.generate_embedding
         )
-        record = replace(record, embedded=vector is not None, follows=await self._before(record))
+        record = replace(
+            record, embedded=vector is not None, follows=await self._before(record, after, caller)
+        )
         near = await self.relations.near(record, vector, caller)
         for _ in range(_MAX_ATTEMPTS):
             twins = await self.reads.duplicates_of(record)
+            twins = [each for each in twins if after is None or each.follows == record.follows]
             if not twins:
                 await self._add(record, vector, person, related, near)
                 shown = vector if options.generate_embedding else None
@@ -283,10 +289,12 @@ class Entries:
             raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such entry, or it is not yours.")
         return found[id]
 
-    async def _before(self, record: Record) -> int | None:
+    async def _before(self, record: Record, after: str | None, caller: Caller) -> int | None:
         """The number of the turn of a conversation before an entry, where it is one itself."""
         if speaker(record) is None:
             return None
+        if after is not None:
+            return (await self.found(after, caller)).number
         before = await self.reads.last_of(record)
         return before.number if before is not None and follows(record, before) else None
 

@@ -95,6 +95,7 @@ class GovernedEntries:
         caller: Caller,
         consent: Consent | None = None,
         id: str | None = None,
+        after: str | None = None,
     ) -> CreateResponse:
         """Add an entry, or request it.
 
@@ -105,6 +106,7 @@ class GovernedEntries:
             caller: the person who asks.
             consent: asks the caller in their client; None where nobody can be asked.
             id: the id that the entry gets; a new one where none is given.
+            after: as in :meth:`Entries.create`; what a person has to allow is no turn.
 
         Raises:
             MemoryFailed: as :meth:`Entries.create`.
@@ -116,7 +118,7 @@ class GovernedEntries:
         related = await self.entries.relations.targets(record, request.entry.relations, caller)
         ends = is_seen_by_others(record, related, person)
         if not (ends or self._needs_approval(record, request)):
-            return await self.entries.create(request, caller, id)
+            return await self.entries.create(request, caller, id, after=after)
         _check_layer(record)
         verify = request.governance.verification_required
         agreement = Agreement(record.readers)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from plugins.knowledge.memory.algorithms.extraction import Kind, RuleExtractor, Turn
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, World
+from tests.plugins.knowledge.memory.upkeep.conftest import upkeep
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 AT = datetime(2026, 2, 1, 18, tzinfo=UTC)
@@ -45,6 +46,22 @@ async def test_what_a_conversation_changes_is_named(world: World) -> None:
     (near,) = kept.found[0].near
     assert near.content == "Ana: The gate code is 1111."
     assert near.seems == "seems_to_replace"
+
+
+async def test_the_same_words_behind_another_question_are_another_turn(world: World) -> None:
+    talk = [
+        Turn("Ana", "Did you ship it?"),
+        Turn("Bo", "Yes."),
+        Turn("Ana", "Did the tests pass?"),
+        Turn("Bo", "Yes."),
+    ]
+    kept = await world.memory.conversations(talk, ANA, "talk-1")
+    assert len(set(kept.turns)) == len(talk)
+    assert "replaced" not in await upkeep(world, minutes=10)
+    read = [await world.memory.entries.found(each, ANA) for each in kept.turns]
+    assert [each.follows for each in read[1:]] == [each.number for each in read[:-1]]
+    again = await world.memory.conversations(talk, ANA, "talk-1")
+    assert again.turns == kept.turns
 
 
 texts = st.text(max_size=200) | st.sampled_from([each.text for each in TALK])
