@@ -15,13 +15,13 @@ from itertools import pairwise
 
 from gateway.toolkit.words import STOP_WORDS, stem
 from plugins.knowledge.memory.algorithms import vocabulary as known
+from plugins.knowledge.memory.algorithms.sentences import sentences
 
 MAX_CLAIMS = 6
 """Sentences of a text that are looked at."""
 SELF, US = "@self", "@us"
 """Whoever says "I", and "we"."""
 
-_SENTENCE = re.compile(r"(?<=[.!?;\n])\s+|\n+")
 _TOKEN = re.compile(
     r"\d+(?:[.:,/-]\d+)*(?:st|[nr]d|th|am|pm|h|€|%)?|[^\W\d_]+(?:['\u2019-][^\W_]+)*"
 )
@@ -90,7 +90,7 @@ def claims(text: str, speaker: str = "") -> tuple[Claim, ...]:
 def _sentences(text: str) -> list[str]:
     """Sentences that claim something; "we decided: it is so" is two of them."""
     found: list[str] = []
-    for sentence in filter(None, _SENTENCE.split(text)):
+    for sentence in sentences(text):
         if sentence.rstrip().endswith("?"):
             continue
         label = _LABEL.match(sentence)

@@ -20,6 +20,8 @@ SAME_TOPIC = 0.6
 """The cosine from which on two texts about one thing say the same of it in other words."""
 SAME_WORDING = 0.7
 """The cosine from which on they say it in nearly the same words."""
+SAME_PROPERTY = 0.65
+"""The cosine from which on two things that a speaker says of themselves may be one property."""
 MIN_WORDED = 0.5
 """The same where one of them names the property, and the other has a verb for it."""
 NEWER_FIRST = 0.42
@@ -96,9 +98,9 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
         old: the earlier one.
         cosine: of the texts they stand in, or None where that is not known.
     """
-    if (new.voice and old.voice and new.voice != old.voice) or not _one_thing(new, old):
-        return ""
     near = 1.0 if cosine is None else cosine
+    if (new.voice and old.voice and new.voice != old.voice) or not _one_thing(new, old, near):
+        return ""
     come, gone = new.said - old.terms, old.said - new.terms
     if new.negated != old.negated and _denies(new, old):
         return "one says what the other denies"
@@ -124,7 +126,7 @@ def _apart(new: Claim, old: Claim) -> bool:
     return bool(own and other and not new.said & old.said) or _other_property(new, old)
 
 
-def _one_thing(new: Claim, old: Claim) -> bool:
+def _one_thing(new: Claim, old: Claim, near: float) -> bool:
     """Whether both are about the same property of the same thing.
 
     They are not where each has a word of its own for what it is about.
@@ -146,7 +148,19 @@ def _one_thing(new: Claim, old: Claim) -> bool:
         shared = (new.terms & old.terms) - {SELF, US} - new.voice - alike
         return len(shared) >= 2 or bool(shared & new.subject & old.subject)
     mine, theirs = new.subject | new.attribute, old.subject | old.attribute
-    return bool((mine & old.terms | theirs & new.terms) - new.voice)
+    shared = (mine & old.terms | theirs & new.terms) - new.voice
+    return bool(shared) or _of_the_speaker(new, old, near)
+
+
+def _of_the_speaker(new: Claim, old: Claim, near: float) -> bool:
+    """Whether a speaker says of themselves twice what seems to be one property: where they live.
+
+    Everybody says many things of themselves, so who it is about is not enough: it takes the same
+    verb, values of one kind, and texts that are near.
+    """
+    own = bool(new.voice) and new.subject == old.subject == new.voice == old.voice
+    alike = bool(new.verb) and new.verb == old.verb and not _other_kinds(new, old)
+    return own and alike and near >= SAME_PROPERTY
 
 
 def _other_property(new: Claim, old: Claim) -> bool:
@@ -218,7 +232,7 @@ def _changed(new: Claim, old: Claim, near: float) -> bool:
     return bool(
         (alike and near >= MIN_WORDED)
         or (kinds & {"place", "number", "day"} and near >= MIN_WORDED)
-        or (len(topic) >= 2 and near >= SAME_TOPIC + 0.05)
+        or (len(topic) >= 2 and near >= SAME_PROPERTY)
     )
 
 

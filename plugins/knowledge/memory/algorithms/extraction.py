@@ -1,7 +1,8 @@
 """What a conversation says that is worth keeping: decisions, preferences and plain facts.
 
 By rules, for the plain cases, in the speakers' own words: nothing is said in other ones, so that
-nothing is made up. What a model finds beyond them is ``memory/extraction``.
+nothing is made up. What they deny, doubt, report, imagine or quote is left in the turns
+(``asserted``, ``own_words``). What a model finds beyond them is ``memory/extraction``.
 """
 
 from __future__ import annotations
@@ -11,27 +12,45 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
+from plugins.knowledge.memory.algorithms.asserted import is_meant, is_open, states, takes_back
 from plugins.knowledge.memory.algorithms.claims import claims
+from plugins.knowledge.memory.algorithms.own_words import own_words
+from plugins.knowledge.memory.algorithms.proposals import names_something
+from plugins.knowledge.memory.algorithms.sentences import spans
+from plugins.knowledge.memory.algorithms.vocabulary import CUE_LABEL
 
 MAX_CHARACTERS = 400
 """Characters of a sentence; longer ones state many things."""
-_SENTENCE = re.compile(r"(?<=[.!?;\n])\s+|\n+")
 _DECISION = re.compile(
     r"\bwe(?:'ve| have)? (?:all |then |just )?(?:decided|agreed|voted|settled|chose)\b"
-    r"|\bit (?:is|was|has been) (?:decided|agreed)\b|^(?:decision|decided|agreed)\b"
-    r"|\blet's (?:go with|use|take|meet|do)\b"
+    r"|\bit (?:is|was|has been) (?:decided|agreed)\b"
+    r"|^(?:decision(?: on [^:]{1,60})?:|(?:decided|agreed)(?::|,? (?:to|that|on|we)\b))"
+    r"|\blet's (?P<does>go with|use|take|meet|do)\b"
     r"|\bwe(?:'ll| will| are going to) (?:go with|use|meet)\b",
     re.IGNORECASE,
 )
+_UNDECIDED = re.compile(
+    r"(?<=:)\s*(?:it is |is )?(?:still |yet |not yet )*(?:pending|open|none|postponed|deferred"
+    r"|delayed|tbd|tbc|due|to be|outstanding|later|unclear|awaiting|needed|n/a|no decision)\b"
+    r"|[\s,:]*(?:(?:on|to|to do|upon) )?(?:nothing|neither|not to decide|to disagree)\b",
+    re.IGNORECASE,
+)
+"""What follows the words of a decision where there is none: "Decision: pending"."""
 _PREFERENCE = re.compile(
     r"\bI (?:really |always |much |still |now )?(?:prefer|like|love|enjoy|hate|dislike|favou?r)\b"
     r"|\bI (?:can't stand|cannot stand|would rather|'d rather|don't like|do not like)\b"
-    r"|\bmy favou?rite\b|\bI(?:'m| am) (?:vegan|vegetarian|allergic)\b",
+    r"|\bI'd rather\b|\bmy favou?rite\b"
+    r"|\bI(?:'m| am) (?:now |also |not |no longer )?(?:(?:a|an) )?(?:vegan|vegetarian|allergic)\b",
     re.IGNORECASE,
 )
-_UNSURE = re.compile(r"\b(?:maybe|perhaps|might|I guess|not sure|if|would be nice)\b", re.I)
+_SOMEBODY = re.compile(
+    r"^(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s"
+)
+"""Who speaks in a line of a conversation that somebody shows."""
+_OWN = re.compile(r"\b(?:I|my|we|our|me|us)\b", re.IGNORECASE)
 
 
 class Kind(StrEnum):
@@ -108,28 +127,53 @@ class RuleExtractor:
         """What there is, in its order, each sentence once."""
         found: dict[tuple[str, str], Extracted] = {}
         for number, turn in enumerate(turns):
-            for sentence in _sentences(turn.text):
-                if (kind := _kind(sentence, turn.speaker)) is not None:
-                    one = Extracted(kind, turn.speaker, sentence, turn.at, number)
-                    found.setdefault((turn.speaker, sentence.casefold()), one)
+            for sentence, kind in _found(turn):
+                one = Extracted(kind, turn.speaker, sentence, turn.at, number)
+                found.setdefault((turn.speaker, sentence.casefold()), one)
         return list(found.values())
 
 
-def _sentences(text: str) -> Iterator[str]:
-    for sentence in _SENTENCE.split(text):
-        said = sentence.strip()
-        if said and len(said) <= MAX_CHARACTERS and not said.endswith("?"):
-            yield said
+def _found(turn: Turn) -> Iterator[tuple[str, Kind]]:
+    """Sentences of a turn as they were said, each with what it is."""
+    own = own_words(turn.text)
+    places = [*spans(own), (len(own), len(own))]
+    for (begin, end), (after, its_end) in pairwise(places):
+        if end - begin > MAX_CHARACTERS or own[begin:end].endswith("?"):
+            continue
+        if takes_back(own[after:its_end]):
+            continue
+        if (kind := _kind(own[begin:end], turn.speaker)) is not None:
+            yield turn.text[begin:end], kind
 
 
 def _kind(sentence: str, speaker: str) -> Kind | None:
-    if _UNSURE.search(sentence):
+    """What a sentence is, of which only the speaker's own words can be read."""
+    if is_open(sentence) or _is_of_another(sentence, speaker):
         return None
-    if _DECISION.search(sentence):
+    decisions = list(_DECISION.finditer(sentence))
+    if any(_decides(match) and is_meant(sentence, *match.span()) for match in decisions):
         return Kind.DECISION
-    if _PREFERENCE.search(sentence):
+    preferences = list(_PREFERENCE.finditer(sentence))
+    if any(is_meant(sentence, *match.span()) for match in preferences):
         return Kind.PREFERENCE
-    return Kind.FACT if _states_a_fact(sentence, speaker) else None
+    if decisions or preferences:
+        return None  # what it says is denied, reported or only talk, whatever it names
+    return Kind.FACT if states(sentence) and _states_a_fact(sentence, speaker) else None
+
+
+def _is_of_another(sentence: str, speaker: str) -> bool:
+    """Whether it is somebody else's line, in which "I" is not the speaker."""
+    line = _SOMEBODY.match(sentence)
+    if line is None or line[1] == speaker or CUE_LABEL.match(line[1]):
+        return False
+    return _OWN.search(sentence, line.end()) is not None
+
+
+def _decides(match: re.Match[str]) -> bool:
+    """Whether the words of a decision say what was decided."""
+    if match["does"] is not None:
+        return names_something(match["does"], match.string[match.end() :])
+    return _UNDECIDED.match(match.string, match.end()) is None
 
 
 def _states_a_fact(sentence: str, speaker: str) -> bool:

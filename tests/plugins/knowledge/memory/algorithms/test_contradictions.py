@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.knowledge.memory.algorithms.claims import claims
-from plugins.knowledge.memory.algorithms.contradictions import MIN_COSINE, compare
+from plugins.knowledge.memory.algorithms.contradictions import (
+    MIN_COSINE,
+    SAME_PROPERTY,
+    compare,
+    contradiction,
+)
 from plugins.knowledge.memory.algorithms.vocabulary import DIMENSIONS
 from plugins.knowledge.memory.model.entry import KnowledgeMetadata, KnowledgeSource, Layer
 from plugins.knowledge.memory.model.policy import PRIVATE
@@ -56,6 +61,23 @@ CHANGES = [
     ("The garden gate is green.", "The garden gate is blue."),
     ("The timeout of the proxy is 30 seconds.", "The timeout of the proxy is 2 minutes."),
     ("The ledger uses MongoDB.", "Correction: the ledger uses MariaDB, not MongoDB."),
+]
+OF_ONESELF = [
+    ("I live in Porto.", "I live in Lisbon now."),
+    ("I work at Siemens.", "I work at Bosch now."),
+    ("I prefer tea.", "I prefer coffee now."),
+    ("I am vegetarian.", "I am not vegetarian any more."),
+    ("I don't like cilantro.", "I like cilantro now."),
+    ("I get up at 6.", "I get up at 7 now."),
+    ("I drive a Volvo.", "I drive a Fiat."),
+]
+OF_ONESELF_APART = [
+    ("I like tea.", "I like hiking."),
+    ("I live in Porto.", "I work in Lisbon now."),
+    ("I work at Siemens.", "I work on Mondays now."),
+    ("I have two cats.", "I have three brothers."),
+    ("I met Ana in May.", "I met Ben in June."),
+    ("I am vegetarian.", "I am allergic to nuts."),
 ]
 BOTH_HOLD = [
     ("My favourite colour is teal.", "My favourite season is autumn."),
@@ -150,6 +172,32 @@ def test_two_people_of_a_conversation_do_not_contradict_each_other() -> None:
     new, old = said("Ana: My landlord is Mr Tan now."), said("Ben: My landlord is Mrs Holm.")
     assert not compare(new, old, NEAR).replaces
     assert compare(new, said("Ana: My landlord is Mrs Holm."), NEAR).replaces
+
+
+@pytest.mark.parametrize(("before", "after"), OF_ONESELF)
+def test_what_a_speaker_says_of_themselves_replaces_what_they_said(before: str, after: str) -> None:
+    (new,), (old,) = claims(after, "Lea"), claims(before, "Lea")
+    assert contradiction(new, old, None)
+    assert compare(said(f"Lea: {after}"), said(f"Lea: {before}"), NEAR).replaces
+
+
+@pytest.mark.parametrize(("before", "after"), OF_ONESELF)
+def test_what_another_speaker_says_of_themselves_replaces_nothing(before: str, after: str) -> None:
+    (new,), (old,) = claims(after, "Tom"), claims(before, "Lea")
+    assert not contradiction(new, old, None)
+    assert not compare(said(f"Tom: {after}"), said(f"Lea: {before}"), NEAR).replaces
+
+
+@pytest.mark.parametrize(("before", "after"), OF_ONESELF_APART)
+def test_a_speaker_says_many_things_of_themselves(before: str, after: str) -> None:
+    (new,), (old,) = claims(after, "Lea"), claims(before, "Lea")
+    assert not contradiction(new, old, None)
+    assert not compare(said(f"Lea: {after}"), said(f"Lea: {before}"), NEAR).replaces
+
+
+def test_two_things_of_oneself_that_are_not_near_both_hold() -> None:
+    new, old = said("Lea: I use the train now."), said("Lea: I use Vim.")
+    assert not compare(new, old, SAME_PROPERTY - 0.01).replaces
 
 
 def test_a_question_claims_nothing() -> None:
