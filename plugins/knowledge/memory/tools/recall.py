@@ -181,7 +181,7 @@ def _get(memory: Memory) -> Any:
             total=shown.total,
             layer=record.layer,
             policy=record.access.policy,
-            named=await _named(memory, record) if record.owner == caller.person else None,
+            named=await _named(memory, record, caller) if record.owner == caller.person else None,
             tags=list(said.tags),
             by=author.shown,
             source=record.source,
@@ -207,10 +207,10 @@ def _turn(said: object) -> str | None:
     return said if isinstance(said, str) and is_generated_id(said) else None
 
 
-async def _named(memory: Memory, record: Record) -> list[NamedReader] | None:
-    """Whom an entry's policy names, as its owner may know."""
+async def _named(memory: Memory, record: Record, caller: Caller) -> list[NamedReader] | None:
+    """Whom an entry's policy names, as its owner may know: who cannot be found, by their id."""
     people, groups = record.access.approved_users, record.access.allowed_teams
-    names = await memory.authors.names(people) if people else {}
+    names = await memory.governed.recipients.names(people, caller)
     found = [NamedReader(kind="person", id=each, name=names.get(each, each)) for each in people]
     return [*found, *(NamedReader(kind="group", id=each, name=each) for each in groups)] or None
 
