@@ -87,6 +87,7 @@ class Memory:
         exchange: the call that is running now.
         people: whom callers may know of.
         verify: writes down who verified what.
+        standing: says of entries whether they hold.
         review: finds what waits for a look.
         conversations: keeps conversations, and what they say.
         vector_follower: takes over the vectors of what other processes write, or fills the
@@ -107,6 +108,7 @@ class Memory:
     exchange: Callable[[], Exchange]
     people: People
     verify: Verifications
+    standing: StandingOrder
     review: ReviewQueue
     conversations: Conversations
     vector_follower: VectorFollower | VectorSuccession | None = None
@@ -202,6 +204,7 @@ def _assembled(
         people=host.people,
         verify=Verifications(entries, notes),
         conversations=Conversations(governed, RuleExtractor(), reader),
+        standing=standing,
         review=ReviewQueue(standing, roles, knowledge.standings),
         vector_follower=_vector_follower(host, vectors, hub.events, clock, failed),
     )

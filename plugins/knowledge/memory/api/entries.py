@@ -12,7 +12,9 @@ from plugins.knowledge.memory.model.author import AUTHOR_FIELD, Author
 from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE, Sent
+from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.query.lists import ListFilters, ZonedMoment
+from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.tools.recall import PAGE, list_entries
 
 _WRITES = "300 in 60s"
@@ -61,6 +63,9 @@ class EntryResponse(BaseModel):
     entry: KnowledgeEntry
     layer: Layer = Field(description="Where it is.")
     author: Author = Field(description=AUTHOR_FIELD)
+    standing: Standing | None = Field(
+        None, description="What to know of whether it holds; none where it does."
+    )
 
 
 def entry_routes(memory: Memory) -> list[Route]:
@@ -72,7 +77,13 @@ def entry_routes(memory: Memory) -> list[Route]:
     async def one(asked: EntryAsked, caller: Caller) -> EntryResponse:
         record = await memory.reader.entry(asked.id, caller)
         authors = await memory.authors.of([record], caller.person)
-        return EntryResponse(entry=record.entry(), layer=record.layer, author=authors[record.id])
+        standings = await memory.standing.of_each([record], caller_keys(caller))
+        return EntryResponse(
+            entry=record.entry(),
+            layer=record.layer,
+            author=authors[record.id],
+            standing=standings.get(record.id),
+        )
 
     return [
         Route(

@@ -159,6 +159,23 @@ class StandingOrder:
             if (note := notes.get(verified.against or "")) and note.state != verified.version
         )
 
+    async def of_each(
+        self, records: Collection[Record], keys: frozenset[str]
+    ) -> dict[str, Standing]:
+        """What to say of whether entries hold, by their ids; of most there is nothing to say.
+
+        Args:
+            records: entries that the caller may read.
+            keys: the caller's; what they may not read makes no mark for them.
+        """
+        marked = {each.id for each in records if each.challenged}
+        by_target: dict[str, list[Challenge]] = {}
+        for each in await self.relations.challenging(marked, keys, ()):
+            by_target.setdefault(each.target, []).append(each)
+        changed = await self.changed_sources(records, keys)
+        found = {each.id: self.of(each, Challenges(by_target), changed) for each in records}
+        return {id: standing for id, standing in found.items() if standing is not None}
+
     def of(
         self, record: Record, challenges: Challenges, changed: Collection[str] = ()
     ) -> Standing | None:

@@ -55,6 +55,29 @@ def intersect_keys(some: Collection[str], others: Collection[str]) -> frozenset[
     return frozenset(narrower | {one for one in others if ANYONE_KEY in some})
 
 
+def meet_only_within(
+    some: Collection[str], others: Collection[str], all_of: Collection[str]
+) -> bool:
+    """Whether whoever holds one key of each of two sets is sure to hold one of a third.
+
+    Args:
+        some: keys.
+        others: likewise. Two people's keys nobody holds both.
+        all_of: the third.
+    """
+    if ANYONE_KEY in all_of:
+        return True
+    return all(
+        one in all_of or other in all_of or (one != other and _is_person(one) and _is_person(other))
+        for one in some
+        for other in others
+    )
+
+
+def _is_person(key: str) -> bool:
+    return key.startswith(person_key(""))
+
+
 def lost_readers(before: Collection[str], now: Collection[str]) -> frozenset[str]:
     """The readers of an event that tells who may read an entry no longer that it is gone.
 

@@ -7,7 +7,7 @@ the caller's groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -18,6 +18,8 @@ from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConf
 
 _MAX_SUGGESTIONS = 5
 """Names that an error lists."""
+_MAX_NAMED = 20
+"""People of one policy whose names are told; each takes a look at the groups that they are in."""
 _MAX_COMPARED = 1000
 """Names that one is compared with for those that come near."""
 
@@ -59,6 +61,26 @@ class Recipients:
         people = [await self._person(each, caller, known) for each in access.approved_users]
         changed = {"allowed_teams": _unique(named), "approved_users": _unique(people)}
         return access.model_copy(update=changed)
+
+    async def names(self, ids: Sequence[str], caller: Caller) -> Mapping[str, str]:
+        """What the portal calls people whom a policy names, of those whom a caller may find.
+
+        That is who shares a group with them, and they themselves. Whoever knows an id may name
+        somebody by it, which tells nothing of whose it is.
+
+        Args:
+            ids: the people's.
+            caller: who looks.
+        """
+        some = ids[:_MAX_NAMED]
+        names = await self.people.names(some) if some else {}
+        return {id: name for id, name in names.items() if await self._may_find(id, caller)}
+
+    async def _may_find(self, id: str, caller: Caller) -> bool:
+        if id == caller.person:
+            return True
+        found = await self.people.caller(id)
+        return found is not None and not found.groups.isdisjoint(caller.groups)
 
     async def _person(self, name: str, caller: Caller, known: frozenset[str]) -> str:
         if name in known:

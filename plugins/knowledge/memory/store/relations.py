@@ -16,13 +16,12 @@ from gateway.contract import Database
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.store.chains import ENDING, FOUND, leads_back
 from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.rows import validity_of
 from plugins.knowledge.memory.store.tables import entries, relations
 from plugins.knowledge.memory.store.visibility import MARKING, is_live, key_values, readable
 
-_ENDING = tuple(str(each) for each in Relation if each.ends_the_other)
-_FOUND = tuple(str(each) for each in Relation if each.is_found)
 _ORDERING = (*MARKING, str(Relation.IS_NEWER))
 
 
@@ -94,6 +93,7 @@ class Relations:
         entry: str,
         related: Iterable[tuple[str, Relation]],
         by: str,
+        keys: frozenset[str] = frozenset(),
     ) -> None:
         """Write how an entry goes together with others, in the transaction that writes it.
 
@@ -103,6 +103,7 @@ class Relations:
             entry: the id of the later one.
             related: the ids of the earlier ones, each with how.
             by: the person who decides; what the portal found leaves a decision as it is.
+            keys: theirs; a circle counts as far as these may read it.
 
         Raises:
             MemoryFailed: they would supersede each other in a circle.
@@ -114,13 +115,15 @@ class Relations:
                 continue
             pair = sa.and_(relations.c.entry == entry, relations.c.target == target)
             back = sa.and_(relations.c.entry == target, relations.c.target == entry)
-            if kind.ends_the_other and await connection.scalar(_leads_back(entry, target)):
+            if kind.ends_the_other and await leads_back(
+                connection, entry, target, keys, self._clock()
+            ):
                 raise MemoryFailed(
                     ErrorCode.CONFLICT,
                     f"{target} supersedes {entry} already, itself or by others: they would "
                     "supersede each other in a circle. Decide which of them holds now.",
                 )
-            undecided = sa.and_(back, relations.c.kind.in_(_FOUND))
+            undecided = sa.and_(back, relations.c.kind.in_(FOUND))
             await connection.execute(sa.delete(relations).where(sa.or_(pair, undecided)))
             await self._insert(connection, entry, {target: kind}, by)
         if found:
@@ -144,7 +147,7 @@ class Relations:
 
     async def ended_by(self, entry: str) -> set[str]:
         """The ids of the entries that an entry ends, as was decided."""
-        ending = relations.c.kind.in_(_ENDING)
+        ending = relations.c.kind.in_(ENDING)
         chosen = sa.select(relations.c.target).where(relations.c.entry == entry, ending)
         async with self._database.read() as connection:
             return set(await connection.scalars(chosen))
@@ -153,7 +156,7 @@ class Relations:
         """What ends an entry already, beside one that is to: live entries, whoever reads them."""
         joined = relations.join(entries, entries.c.id == relations.c.entry)
         chosen = sa.select(relations.c.entry).select_from(joined)
-        ending = (relations.c.target == target, relations.c.kind.in_(_ENDING))
+        ending = (relations.c.target == target, relations.c.kind.in_(ENDING))
         other = relations.c.entry != entry
         rows = await connection.scalars(chosen.where(*ending, other, is_live(self._clock())))
         return set(rows)
@@ -179,19 +182,6 @@ async def _mark(connection: AsyncConnection, ids: Sequence[str]) -> None:
     )
     named = sa.update(entries).where(entries.c.id.in_(ids))
     await connection.execute(named.values(challenged=marked))
-
-
-def _leads_back(entry: str, target: str) -> Select[Any]:
-    """Whether an entry's target ends that entry, directly or by others in between."""
-    ending = relations.c.kind.in_(_ENDING)
-    below = (
-        sa.select(relations.c.target)
-        .where(relations.c.entry == target, ending)
-        .cte("below", recursive=True)
-    )
-    further = sa.select(relations.c.target).where(relations.c.entry == below.c.target, ending)
-    below = below.union(further)
-    return sa.select(sa.func.count()).select_from(below).where(below.c.target == entry)
 
 
 def _chosen() -> Select[Any]:

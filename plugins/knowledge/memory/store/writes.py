@@ -15,6 +15,7 @@ from gateway.toolkit.sql import exclusive
 from plugins.knowledge.memory.model.entry import LAYER_LIFETIMES
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Verification
+from plugins.knowledge.memory.store.chains import close_chains
 from plugins.knowledge.memory.store.erasure import erase_entries
 from plugins.knowledge.memory.store.inserts import insert_entries, insert_versions
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
@@ -264,6 +265,7 @@ class Writes:
         removed = await self._taken_out(connection, ids)
         if removed:
             await self._once(connection)
+            await close_chains(connection, removed, self._clock())
         return await _insert_events(connection, "deleted", removed, self._clock())
 
     async def _taken_out(

@@ -16,11 +16,14 @@ from plugins.knowledge.memory.model.entry import KnowledgeSource, Layer
 from plugins.knowledge.memory.model.errors import validate
 from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
 from plugins.knowledge.memory.model.policy import AccessPolicy
-from plugins.knowledge.memory.model.record import NOTE_PREFIX, Record
+from plugins.knowledge.memory.model.record import NOTE_PREFIX, Record, is_generated_id
 from plugins.knowledge.memory.model.requests import QueryRequest
+from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.query.lists import ListFilters
+from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.tools.annotations import READ_ONLY
 from plugins.knowledge.memory.tools.results import Listed, Memories, list_item, memories
+from plugins.knowledge.memory.write.conversations import FROM
 
 MAX_PIECE_BYTES = 8_000
 """Bytes of an entry's content in one answer."""
@@ -56,6 +59,17 @@ class WholeMemory(BaseModel):
     version: int
     created: datetime
     changed: datetime
+    standing: Standing | None = Field(
+        None, description="What to know of whether it holds; none where it does."
+    )
+    event_at: datetime | None = Field(None, description="When what it tells of happened.")
+    valid_from: datetime | None = Field(None, description="From when on it holds.")
+    valid_until: datetime | None = Field(None, description="When it ceases to hold.")
+    confidence: float | None = Field(None, description="How sure it is, 0 to 1.")
+    importance: float | None = Field(None, description="How much it matters, 0 to 1.")
+    turn: str | None = Field(
+        None, description="The id of the turn of a conversation whose words it has."
+    )
     note: str | None = Field(None, description="What this is not all of.")
 
 
@@ -156,33 +170,47 @@ def _get(memory: Memory) -> Any:
         record = await memory.reader.entry(id, caller)
         shown = piece(record.content, offset, MAX_PIECE_BYTES)
         author = (await memory.authors.of([record], caller.person))[record.id]
+        standings = await memory.standing.of_each([record], caller_keys(caller))
+        said, times = record.metadata, record.validity
         return WholeMemory(
             id=record.id,
-            title=record.metadata.title,
+            title=said.title,
             content=shown.text,
             offset=shown.offset,
             next_offset=shown.next_offset,
             total=shown.total,
             layer=record.layer,
             policy=record.access.policy,
-            named=await _named(memory, record) if record.owner == caller.person else None,
-            tags=list(record.metadata.tags),
+            named=await _named(memory, record, caller) if record.owner == caller.person else None,
+            tags=list(said.tags),
             by=author.shown,
             source=record.source,
             mine=record.owner == caller.person,
             version=record.version,
             created=record.created,
             changed=record.changed,
+            standing=standings.get(record.id),
+            event_at=times.event_at,
+            valid_from=times.valid_from,
+            valid_until=times.valid_until,
+            confidence=said.confidence,
+            importance=said.importance,
+            turn=_turn(said.custom.get(FROM)),
             note=_NOTE if id.startswith(NOTE_PREFIX) else None,
         )
 
     return get_memory
 
 
-async def _named(memory: Memory, record: Record) -> list[NamedReader] | None:
-    """Whom an entry's policy names, as its owner may know."""
+def _turn(said: object) -> str | None:
+    """The turn that an entry says it comes from; others may write anything into that field."""
+    return said if isinstance(said, str) and is_generated_id(said) else None
+
+
+async def _named(memory: Memory, record: Record, caller: Caller) -> list[NamedReader] | None:
+    """Whom an entry's policy names, as its owner may know: who cannot be found, by their id."""
     people, groups = record.access.approved_users, record.access.allowed_teams
-    names = await memory.authors.names(people) if people else {}
+    names = await memory.governed.recipients.names(people, caller)
     found = [NamedReader(kind="person", id=each, name=names.get(each, each)) for each in people]
     return [*found, *(NamedReader(kind="group", id=each, name=each) for each in groups)] or None
 
@@ -201,7 +229,11 @@ async def list_entries(memory: Memory, filters: ListFilters, caller: Caller) -> 
     async def ready(ids: Sequence[str]) -> Sequence[Listed]:
         records = await memory.lists.read(ids, caller)
         authors = await memory.authors.of(records, caller.person)
-        return [list_item(each, authors[each.id], caller.person) for each in records]
+        standings = await memory.standing.of_each(records, caller_keys(caller))
+        return [
+            list_item(each, authors[each.id], caller.person, standings.get(each.id))
+            for each in records
+        ]
 
     return Listing(found.ids, key=lambda id: id, total=found.total, ready=ready)
 

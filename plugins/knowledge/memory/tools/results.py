@@ -14,7 +14,7 @@ from plugins.knowledge.memory.model.author import BY_FIELD, Author
 from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import Record
-from plugins.knowledge.memory.model.responses import QueryResponse, QueryResult
+from plugins.knowledge.memory.model.responses import QueryResponse, QueryResult, Standing
 from plugins.knowledge.memory.query.highlights import best_window
 
 MAX_EXCERPT = 800
@@ -23,6 +23,8 @@ MAX_GLANCE = 240
 """Characters of an entry in a text, and of what is only near."""
 MAX_ANSWER_BYTES = 10_000
 """Bytes of the answers together, as JSON; further ones come with the next page."""
+STANDING_FIELD = "Why it may not hold: superseded by another, ended, long unverified."
+"""What an answer says of its field with an entry's standing in words."""
 
 
 class Remembered(BaseModel):
@@ -41,9 +43,7 @@ class Remembered(BaseModel):
     layer: Layer | None = Field(None, description="Where it is.")
     by: str | None = Field(None, description=BY_FIELD)
     score: float | None = Field(None, description="How well it answers, 0 to 1.")
-    standing: str | None = Field(
-        None, description="Why it may not hold: superseded by another, ended, long unverified."
-    )
+    standing: str | None = Field(None, description=STANDING_FIELD)
     shares: str | None = Field(
         None, description="What it names and another answer too, where that led to it."
     )
@@ -184,15 +184,19 @@ class Listed(BaseModel):
     version: int
     created: datetime
     changed: datetime
+    standing: str | None = Field(None, description=STANDING_FIELD)
 
 
-def list_item(record: Record, author: Author, person: str | None) -> Listed:
+def list_item(
+    record: Record, author: Author, person: str | None, standing: Standing | None = None
+) -> Listed:
     """An entry in a list.
 
     Args:
         record: the entry.
         author: who wrote what it says now.
         person: who looks.
+        standing: what to know of whether it holds; None where it does.
     """
     said = record.metadata
     return Listed(
@@ -208,4 +212,5 @@ def list_item(record: Record, author: Author, person: str | None) -> Listed:
         version=record.version,
         created=record.created,
         changed=record.changed,
+        standing=standing and standing.text,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gateway.contract import Caller
 from plugins.knowledge.memory.algorithms.settlement import settle
 from plugins.knowledge.memory.model.record import Record, is_generated_id
 from plugins.knowledge.memory.model.responses import CreateResponse
@@ -25,7 +26,7 @@ async def settle_claims(
     record: Record,
     twins: Sequence[Record],
     vector: Vector | None,
-    person: str,
+    caller: Caller,
     related: Sequence[Related],
 ) -> CreateResponse | None:
     """Let one of several entries stand that claim the same.
@@ -35,12 +36,13 @@ async def settle_claims(
         record: the entry that somebody says now.
         twins: the kept ones that claim the same.
         vector: of the new entry.
-        person: who says it.
+        caller: who says it.
         related: what it says about earlier entries.
 
     Returns:
         What stands; None where another one of them was written meanwhile, and nothing was done.
     """
+    person = caller.person or ""
     chosen = not is_generated_id(record.id)
     settled = settle([record, *twins], entries.clock(), new=record.id, chosen=chosen)
     winner, before = settled.winner, next((e for e in twins if e.id == settled.winner.id), None)
@@ -49,7 +51,7 @@ async def settle_claims(
     gone = {id: version for id, version in settled.gone.items() if id != record.id}
 
     async def relate(connection: AsyncConnection) -> None:
-        await entries.relations.write_in(connection, winner.id, related, person)
+        await entries.relations.write_in(connection, winner.id, related, caller)
 
     writes = entries.audited(*_audit_records(person, winner, gone, is_kept=before is not None))
     version = None if before is None else before.version

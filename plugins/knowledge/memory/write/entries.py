@@ -133,11 +133,11 @@ class Entries:
             twins = await self.reads.duplicates_of(record)
             twins = [each for each in twins if after is None or each.follows == record.follows]
             if not twins:
-                await self._add(record, vector, person, related, near)
+                await self._add(record, vector, caller, related, near)
                 shown = vector if options.generate_embedding else None
                 entry = record.entry(_numbers(shown))
                 return CreateResponse(entry=entry, status="created", near=named(near, related))
-            if made := await settle_claims(self, record, twins, vector, person, related):
+            if made := await settle_claims(self, record, twins, vector, caller, related):
                 return made
         raise _too_many_changes()
 
@@ -267,7 +267,7 @@ class Entries:
             raise ApprovalNeeded(record, record)
 
         async def write(connection: AsyncConnection) -> None:
-            await self.relations.write_in(connection, record.id, related, person)
+            await self.relations.write_in(connection, record.id, related, caller)
 
         line = AuditRecord(person, "relate", record.id, "done", draft.target)
         await self.audited(line).alongside(write).run()
@@ -302,15 +302,16 @@ class Entries:
         self,
         record: Record,
         vector: Vector | None,
-        person: str,
+        caller: Caller,
         related: Sequence[Related],
         near: Sequence[Near],
     ) -> None:
+        person = caller.person or ""
         given = {} if vector is None else {record.id: vector}
         writes = self.audited(AuditRecord(person, "create", record.id, "done"))
 
         async def relate(connection: AsyncConnection) -> None:
-            await self.relations.write_in(connection, record.id, related, person)
+            await self.relations.write_in(connection, record.id, related, caller)
             await self.relations.found_in(connection, record.id, near)
 
         there = relate if related or near else None

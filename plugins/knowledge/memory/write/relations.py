@@ -167,18 +167,20 @@ class EntryRelations:
         return {each.id: each.cosine for each in near}
 
     async def write_in(
-        self, connection: AsyncConnection, entry: str, related: Sequence[Related], by: str
+        self, connection: AsyncConnection, entry: str, related: Sequence[Related], caller: Caller
     ) -> None:
-        """Write what was decided, in the transaction that writes the entry.
+        """Write what a caller decided, in the transaction that writes the entry.
 
         Raises:
             MemoryFailed: they would supersede each other in a circle, or somebody else has
                 superseded one of them meanwhile.
         """
+        by = caller.person or ""
         for target, kind in related:
             if kind.ends_the_other:
                 await self._check_first(connection, target, entry, by)
-        await self.store.add_in(connection, entry, [(each.id, kind) for each, kind in related], by)
+        pairs = [(each.id, kind) for each, kind in related]
+        await self.store.add_in(connection, entry, pairs, by, caller_keys(caller))
 
     async def found_in(self, connection: AsyncConnection, entry: str, near: Sequence[Near]) -> None:
         """Keep what the portal found, and nobody decided, in the same transaction."""

@@ -99,3 +99,16 @@ async def test_an_answer_of_the_tool_is_sent_once_and_in_brief_as_text(
     assert len(answer.text) < 700
     assert "xylophone" in answer.structured["results"][0]["content"]
     assert len(str(answer.structured)) < 2_000
+
+
+async def test_an_entry_says_that_another_one_stands_in_its_place(portal: TestPortal) -> None:
+    old = await write(portal, "The sauna heater is electric.")
+    related = [{"kind": "supersedes", "target": old}]
+    new = await write(portal, "The sauna heater is wood-fired.", relations=related)
+    one = (await portal.http("members").get(f"{OWN}/{old}")).json()
+    assert one["standing"]["holds"] is False
+    assert one["standing"]["superseded_by"] == [new]
+    assert (await portal.http("members").get(f"{OWN}/{new}")).json().get("standing") is None
+    listed = (await portal.http("members").get(f"{OWN}/entries")).json()["data"]
+    said = {each["id"]: each.get("standing") for each in listed}
+    assert said == {new: None, old: one["standing"]["text"]}

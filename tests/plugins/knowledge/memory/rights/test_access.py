@@ -8,6 +8,7 @@ from plugins.knowledge.memory.rights.access import (
     intersect_keys,
     is_addressed,
     lost_readers,
+    meet_only_within,
 )
 
 PEOPLE = ["person:ana", "person:ben", "person:cy", "ana"]
@@ -100,3 +101,22 @@ def test_that_an_entry_is_lost_is_told_to_just_those_who_could_read_it_and_canno
 ) -> None:
     could, can = bool(before & held), bool(now & held)
     assert is_addressed(lost_readers(before, now), held) == (could and not can)
+
+
+@given(
+    *(st.frozensets(st.sampled_from(["person:ana", "person:ben", "group:garden", "tier:members"])),)
+    * 3,
+    callers,
+)
+def test_who_meets_only_within_a_third_set_of_keys_reads_by_that(
+    some: frozenset[str], others: frozenset[str], third: frozenset[str], caller: Caller
+) -> None:
+    held = caller_keys(caller)
+    if meet_only_within(some, others, third) and held & some and held & others:
+        assert held & third
+
+
+def test_a_group_and_the_members_meet_outside_of_one_persons_own() -> None:
+    assert not meet_only_within({"group:garden"}, {"tier:members"}, {"person:ana"})
+    assert meet_only_within({"person:ana"}, {"person:ben"}, {"person:cy"})
+    assert meet_only_within({"person:ana"}, {"group:garden"}, {"tier:public"})

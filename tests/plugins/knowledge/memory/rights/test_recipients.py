@@ -118,6 +118,29 @@ async def test_find_people_tells_a_person_who_they_are_and_their_groups(town: Te
     assert await found(town, "noa")
 
 
+async def named(town: TestPortal, who: str, id: str) -> list[tuple[str, str]]:
+    """Whom an entry names, as its page and its tool tell its owner."""
+    read = (await town.call("get_memory", {"id": id}, tier=who)).structured
+    return [(each["id"], each["name"]) for each in (read or {})["named"]]
+
+
+async def test_who_is_named_by_an_id_is_called_by_their_name_where_one_may_find_them(
+    town: TestPortal,
+) -> None:
+    ids = {
+        each: (await town.call("find_people", {}, tier=each)).structured["id"]
+        for each in ("ana", "noa", "ben", "cy")
+    }
+    kept = await share(town, "ana", approved_users=list(ids.values()))
+    assert await named(town, "ana", kept.structured["id"]) == [
+        (ids["ana"], "Ana"),
+        (ids["noa"], "Noa"),
+        (ids["ben"], ids["ben"]),
+        (ids["cy"], ids["cy"]),
+    ]
+    assert await found(town, "cy")
+
+
 class Village:
     """People whom callers know by name."""
 

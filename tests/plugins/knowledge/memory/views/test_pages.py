@@ -101,6 +101,19 @@ async def test_a_form_that_is_older_than_the_entry_changes_nothing(people: list[
     assert "It changes in June." in (await noa.get(path)).text
 
 
+async def test_what_is_superseded_says_so_and_leads_to_what_holds(people: list[Person]) -> None:
+    noa, _ = people
+    old = await noa.keep("The code of the gate is 1111.")
+    new = await noa.keep("The code of the gate is 2222.")
+    (later,) = re.findall(r"id=([^&]+)", new)
+    await noa.sent("/knowledge/review", "Settle it", decision="supersedes")
+    page = (await noa.get(old)).text
+    assert f"superseded by {later}" in page
+    assert "What stands in its place" in page
+    assert f"superseded by {later}" in (await noa.get(MEMORY)).text
+    assert "may not hold" not in (await noa.get(new)).text
+
+
 async def test_sharing_is_changed_and_what_members_would_read_waits(people: list[Person]) -> None:
     noa, ben = people
     path = await noa.keep("The well is dry.")

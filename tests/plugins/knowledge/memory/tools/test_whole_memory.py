@@ -1,0 +1,75 @@
+"""An entry that is read, or listed, says whether it holds, and all that is known of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plugins.knowledge.memory.tools.entries import tools
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, World
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
+NEW = "The sauna heater is wood-fired."
+
+
+async def call(world: World, name: str, who: Any = ANA, /, **args: Any) -> Any:
+    tool = next(each for each in tools(world.memory) if each.name == name)
+    assert tool.args is not None
+    return await tool.run(tool.args.model_validate(args), who)
+
+
+async def listed(world: World, who: Any = ANA) -> dict[str, str | None]:
+    """What the list says of the standing of each entry."""
+    listing = await call(world, "list_memory", who)
+    return {each.id: each.standing for each in await listing.ready(listing.items)}
+
+
+async def test_what_is_superseded_says_so_where_it_is_read_and_listed(world: World) -> None:
+    old = await call(world, "remember", content="The sauna heater is electric.")
+    new = await call(world, "remember", content=NEW, supersedes=[old.id])
+    read = await call(world, "get_memory", id=old.id)
+    assert read.standing is not None
+    assert not read.standing.holds
+    assert read.standing.superseded_by == [new.id]
+    assert read.standing.text.startswith(f"superseded by {new.id}; held until ")
+    assert (await call(world, "get_memory", id=new.id)).standing is None
+    assert await listed(world) == {old.id: read.standing.text, new.id: None}
+
+
+async def test_what_one_may_not_read_makes_no_mark_where_an_entry_is_read_or_listed(
+    world: World,
+) -> None:
+    shared = {"policy": "shared", "allowed_teams": ["garden"]}
+    old = await world.remember(ANA, "The sauna heater is electric.", shared)
+    new = await call(world, "remember", content=NEW, supersedes=[old.id])
+    assert new.status == "created"
+    assert (await call(world, "get_memory", id=old.id)).standing is not None
+    assert (await call(world, "get_memory", BEN, id=old.id)).standing is None
+    assert await listed(world, BEN) == {old.id: None}
+
+
+async def test_an_entry_says_when_it_holds_and_how_sure_it_is(world: World) -> None:
+    days = {"event_at": "2026-01-01", "valid_from": "2026-01-02", "valid_until": "2026-02-01"}
+    kept = await call(
+        world, "remember", content="The sauna is shut.", confidence=0.7, importance=0.2, **days
+    )
+    read = await call(world, "get_memory", id=kept.id)
+    assert {name: f"{getattr(read, name):%Y-%m-%d}" for name in days} == days
+    assert (read.confidence, read.importance) == (0.7, 0.2)
+    assert (await listed(world))[kept.id] == "held until 2026-02-01"
+
+
+async def test_what_a_conversation_says_leads_to_the_turn_that_says_it(world: World) -> None:
+    said = "We decided to heat the sauna with wood."
+    turns = [{"speaker": "Ana", "text": said}]
+    kept = await call(world, "remember_conversation", name="the sauna", turns=turns)
+    (found,) = kept.found
+    read = await call(world, "get_memory", id=found.id)
+    assert read.turn == found.turn
+    assert said in (await call(world, "get_memory", id=read.turn)).content
+
+
+async def test_what_somebody_else_writes_into_that_field_leads_nowhere(world: World) -> None:
+    entry = await world.remember(ANA, "The sauna is warm.", custom={"from": "a letter"})
+    assert (await call(world, "get_memory", id=entry.id)).turn is None
