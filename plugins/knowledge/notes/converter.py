@@ -42,7 +42,7 @@ def main(suffix: str, memory_bytes: int, seconds: int, text_bytes: int) -> int:
             return 1
     title = " ".join((made.title or "").split())
     text = made.markdown.encode(errors="replace")
-    if title and not text.lstrip().startswith(b"#"):
+    if title and not text.lstrip().startswith(b"# "):
         text = f"# {title}\n\n".encode() + text
     if len(text) > text_bytes:
         return 2

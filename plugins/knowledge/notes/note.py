@@ -24,6 +24,7 @@ from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.fields import parse_date, parse_text
 from plugins.knowledge.notes.frontmatter import BrokenNote, Frontmatter, Problem, Severity, read
+from plugins.knowledge.notes.headings import headings
 from plugins.knowledge.notes.ids import InvalidId, generate_id, path_id, raw_key
 from plugins.knowledge.notes.paths import infer_type, matches
 
@@ -32,8 +33,6 @@ _BOOL = TypeAdapter(bool)
 _CREATED = ("created", "created_at", "createdAt")
 _PUBLISH = re.compile(rb"^[\"']?publish\b", re.MULTILINE)
 # These patterns never look far ahead, so that a hostile line costs time by its length alone.
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
-_FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _QUOTE = re.compile(r"^>[ \t]?(.*)$")
 _MARKS = re.compile(
     r"[*_`]|!?\[([^\[\]]{0,500})\]\([^()]{0,1000}(?:\([^()]{0,200}\)[^()]{0,500})?\)"
@@ -271,20 +270,20 @@ def _flag(note: Note, front: Frontmatter, name: str, missing: bool, *, unreadabl
 
 
 def _title(front: Frontmatter, origin: Origin) -> str:
-    """The first heading, or the stem of the file's name."""
-    heading = _HEADING.search(_FENCED.sub("", front.body))
-    text = heading[1].rstrip("#") if heading else ""
-    title = _MARKS.sub(r"\1", text).strip()
+    """The first heading of level 1, as those below name parts; or the stem of the file's name."""
+    tops = (each.text for each in headings(front.body.split("\n")) if each.level == 1)
+    title = _MARKS.sub(r"\1", next(tops, "")).strip()
     return title or generate_id(origin.relative)
 
 
 def _lead(body: str) -> str:
     """The quoted lines right below the first heading, or at the top."""
-    lines = [line for line in body.split("\n") if line.strip()]
-    if lines and _HEADING.match(lines[0]):
-        del lines[0]
+    lines = body.split("\n")
+    first = next(headings(lines), None)
+    if first is not None and not any(line.strip() for line in lines[: first.line]):
+        del lines[: first.end]
     quoted: list[str] = []
-    for line in lines:
+    for line in filter(str.strip, lines):
         if (match := _QUOTE.match(line)) is None:
             break
         quoted.append(match[1].strip())

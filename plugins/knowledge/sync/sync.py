@@ -25,7 +25,7 @@ from plugins.knowledge.sync.transfer import OnDocuments, Transfer
 
 Result = TypeVar("Result")
 
-READER_VERSION = 2
+READER_VERSION = 3
 """The version of the code that reads notes: when it changes, every note is read again."""
 
 SETTINGS_NOT_READ = {"memory", "github", "schedule"}

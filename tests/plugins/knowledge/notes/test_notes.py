@@ -130,12 +130,37 @@ def test_a_mapped_type_keeps_its_word_without_a_problem() -> None:
     assert read.document.metadata.original_type == "Concept"
 
 
-def test_a_missing_title_is_the_first_heading_or_the_stem() -> None:
-    assert served("---\ntype: tag\n---\n```\n# no\n```\n## The *Title* [x](y) ##\n")["title"] == (
+def test_a_missing_title_is_the_first_heading_of_level_1_or_the_stem() -> None:
+    assert served("---\ntype: tag\n---\n```\n# no\n```\n# The *Title* [x](y) #\n")["title"] == (
         "The Title x"
     )
     assert served("No heading.", "notes/the-stem.md")["title"] == "the-stem"
     assert served("---\ntitle: 404\n---")["title"] == "404"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "A base has a syntax.\n\n## Example\n\nText.",
+        "Example\n-------\n\nText.",
+        "```\n# Example\n```\n",
+        "````\n```\n# Example\n```\n````\n",
+        "    # Example\n",
+        "```\nExample\n=======\n```\n",
+        "```\n# Example, of code that nothing closes",
+    ],
+)
+def test_a_part_of_a_note_gives_it_no_title(body: str) -> None:
+    assert served(body, "notes/Bases syntax.md")["title"] == "Bases syntax"
+
+
+@pytest.mark.parametrize("body", ["Rules of C#\n=====\n", "Intro.\n\n## Part\n\n# Rules of C#\n"])
+def test_a_heading_of_level_1_is_the_title_however_it_is_written(body: str) -> None:
+    assert served(body)["title"] == "Rules of C#"
+
+
+def test_the_lead_stands_below_an_underlined_title_too() -> None:
+    assert served("tar\n===\n\n> Archiving utility.\n")["description"] == "Archiving utility."
 
 
 def test_a_note_without_frontmatter_takes_its_quoted_lead_as_description() -> None:
@@ -229,7 +254,7 @@ def test_a_hostile_heading_is_read_in_time(line: str) -> None:
 
 
 def test_a_title_is_its_heading_without_marks_and_closing_signs() -> None:
-    heading = "## The [wiki](https://example.org/a_(b)) of *things* ##"
+    heading = "# The [wiki](https://example.org/a_(b)) of *things* ##"
     assert served(heading)["title"] == "The wiki of things"
 
 
