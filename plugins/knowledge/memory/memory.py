@@ -87,7 +87,6 @@ class Memory:
         exchange: the call that is running now.
         people: whom callers may know of.
         verify: writes down who verified what.
-        standing: says of entries whether they hold.
         review: finds what waits for a look.
         conversations: keeps conversations, and what they say.
         vector_follower: takes over the vectors of what other processes write, or fills the
@@ -108,7 +107,6 @@ class Memory:
     exchange: Callable[[], Exchange]
     people: People
     verify: Verifications
-    standing: StandingOrder
     review: ReviewQueue
     conversations: Conversations
     vector_follower: VectorFollower | VectorSuccession | None = None
@@ -117,6 +115,11 @@ class Memory:
     def provider(self) -> ProviderName:
         """Who answers."""
         return self.query.provider
+
+    @property
+    def standing(self) -> StandingOrder:
+        """Says of entries whether they hold."""
+        return self.review.standing
 
     @property
     def late_reading(self) -> LateReading | None:
@@ -204,7 +207,6 @@ def _assembled(
         people=host.people,
         verify=Verifications(entries, notes),
         conversations=Conversations(governed, RuleExtractor(), reader),
-        standing=standing,
         review=ReviewQueue(standing, roles, knowledge.standings),
         vector_follower=_vector_follower(host, vectors, hub.events, clock, failed),
     )

@@ -91,10 +91,14 @@ class Reads:
                 found |= {row.id: replace(record_of(row), writer=_writer(row)) for row in rows}
         return found
 
-    async def duplicates_of(self, record: Record) -> list[Record]:
+    async def duplicates_of(self, record: Record, *, behind: bool = False) -> list[Record]:
         """The owner's entries in the record's layer that claim the same, for the same readers.
 
         What was said of another time is another claim.
+
+        Args:
+            record: what is said now.
+            behind: whether only the turn of a conversation counts that stands behind the same one.
         """
         alike = sa.select(entries).where(
             entries.c.owner == record.owner,
@@ -112,6 +116,7 @@ class Reads:
             if each.readers == record.readers
             and each.id != record.id
             and said.repeats(each.validity, now)
+            and (not behind or each.follows == record.follows)
         ]
 
     async def is_taken(self, id: str) -> bool:

@@ -119,19 +119,16 @@ class Entries:
                 "the entry gets one.",
             )
         if record.layer is Layer.WORKING:
-            self.working.put([record])
-            return CreateResponse(entry=record.entry(), status="created")
+            return self._noted(record)
         options = request.options
         vector = await entry_vector(
             self.vectors, record, request.entry.embedding, options.generate_embedding
         )
-        record = replace(
-            record, embedded=vector is not None, follows=await self._before(record, after, caller)
-        )
+        follows = await self._before(record, after, caller)
+        record = replace(record, embedded=vector is not None, follows=follows)
         near = await self.relations.near(record, vector, caller)
         for _ in range(_MAX_ATTEMPTS):
-            twins = await self.reads.duplicates_of(record)
-            twins = [each for each in twins if after is None or each.follows == record.follows]
+            twins = await self.reads.duplicates_of(record, behind=after is not None)
             if not twins:
                 await self._add(record, vector, caller, related, near)
                 shown = vector if options.generate_embedding else None
@@ -140,6 +137,10 @@ class Entries:
             if made := await settle_claims(self, record, twins, vector, caller, related):
                 return made
         raise _too_many_changes()
+
+    def _noted(self, record: Record) -> CreateResponse:
+        self.working.put([record])
+        return CreateResponse(entry=record.entry(), status="created")
 
     async def update(
         self,
