@@ -34,7 +34,7 @@ async def test_a_view_shows_what_its_tool_returns_for_the_arguments_of_the_addre
 ) -> None:
     text = await page(portal, "/painted/thing?name=chair&size=3&tags=wood&tags=old")
     assert "<h1>chair</h1>" in text
-    assert "<dd>3</dd>" in text
+    assert '<dd dir="auto">3</dd>' in text
     assert "Nothing" not in text
     link = 'href="http://localhost/painted/thing?name=wood&amp;size=2" data-tool="show_thing"'
     assert link in text

@@ -15,6 +15,7 @@ from gateway.testing.portal import TestPortal
 from plugins.knowledge import plugin
 from tests.gateway.surfaces.pages.browser import Browser, forms
 from tests.gateway.surfaces.views.painted import EVIL
+from tests.plugins.knowledge.views.directions import Reader
 
 BASE = "http://localhost"
 MEMORY, ENTRY, HISTORY = "/knowledge/memory", "/knowledge/entry", "/knowledge/entry-history"
@@ -131,6 +132,16 @@ async def test_another_person_reads_mends_and_forgets_nothing_of_it(people: list
         answer = await ben.sent(own, button, id=id, content="Owned.")
         assert answer.status_code == 400, button
     assert "The gate code changes in May." in (await noa.get(path)).text
+
+
+async def test_what_is_remembered_reads_in_its_own_direction(people: list[Person]) -> None:
+    owner, _ = people
+    entry = await owner.keep("כולם שותים מן הבאר.", title="באר")
+    history = entry.replace(ENTRY, HISTORY)
+    for path in (entry, history, f"{MEMORY}?mine=true", f"/knowledge/recall?query={quote('באר')}"):
+        read = Reader((await owner.get(path)).text)
+        assert read.marked, path
+        assert read.unmarked == [], path
 
 
 async def test_markup_in_what_is_remembered_is_text(people: list[Person]) -> None:
