@@ -184,7 +184,7 @@ class Knowledge:
             content=one.text,
             path=document.path,
             commit=document.commit_sha or None,
-            permalink=self.permalinks.of(document, one.trail),
+            permalink=self.permalinks.of(document, [one.anchor]),
             standing=self.standings.of(document, up_to),
         )
 

@@ -1,16 +1,17 @@
-"""The sections of a document: from a heading to the next one that is not below it."""
+"""The sections of a document: from a heading to the next one that is not below it.
+
+A heading that comes again in the same place is told apart by a number: ``Same``, ``Same (2)``.
+"""
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plugins.knowledge.notes.headings import Heading, headings
 from plugins.knowledge.permalinks import anchor
 from plugins.knowledge.retrieval.markup import one_line
-
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+)")
-_FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +19,14 @@ class Section:
     """A heading with all that stands under it, in markdown.
 
     Attributes:
-        trail: the headings above it and its own, the outermost first.
+        trail: the headings above it and its own, the outermost first; no other section has it.
         text: the heading's line and everything to the next heading of its level or above.
+        anchor: what it is called in an address; of equal ones all but the first have a number.
     """
 
     trail: tuple[str, ...]
     text: str
+    anchor: str
 
 
 def sections(markdown: str) -> list[Section]:
@@ -33,14 +36,14 @@ def sections(markdown: str) -> list[Section]:
         markdown: the body, without frontmatter.
     """
     lines = markdown.split("\n")
-    heads = _headings(lines)
+    heads = [*headings(lines)]
     found = []
-    trail: list[tuple[int, str]] = []
-    for place, (line, level, title) in enumerate(heads):
-        trail = [*(above for above in trail if above[0] < level), (level, title)]
-        following = (start for start, other, _ in heads[place + 1 :] if other <= level)
-        text = "\n".join(lines[line : next(following, len(lines))]).strip()
-        found.append(Section(tuple(title for _, title in trail), text))
+    names = _Names()
+    for place, head in enumerate(heads):
+        following = (each.line for each in heads[place + 1 :] if each.level <= head.level)
+        text = "\n".join(lines[head.line : next(following, len(lines))]).strip()
+        trail, address = names.of(head)
+        found.append(Section(trail, text, address))
     return found
 
 
@@ -50,24 +53,53 @@ def called(found: Sequence[Section], name: str) -> Section | None:
     Args:
         found: the document's sections.
         name: the heading in any case, its anchor, or headings from the outermost on with `` > ``
-            between them.
+            between them; with its number where the heading comes again.
     """
     sought = name.strip().lstrip("#").strip()
     tests = (
         lambda one: " > ".join(one.trail) == sought,
         lambda one: one.trail[-1].lower() == sought.lower(),
-        lambda one: anchor(one.trail[-1]) == anchor(sought),
+        lambda one: anchor(sought) in (one.anchor, anchor(one.trail[-1])),
     )
     return next((one for holds in tests for one in found if holds(one)), None)
 
 
-def _headings(lines: Sequence[str]) -> list[tuple[int, int, str]]:
-    """The line, the level and the text of each heading outside of fenced code."""
-    found = []
-    fence = ""
-    for number, line in enumerate(lines):
-        if mark := _FENCE.match(line):
-            fence = "" if fence == mark[1] else fence or mark[1]
-        elif not fence and (match := _HEADING.fullmatch(line.rstrip())):
-            found.append((number, len(match[1]), one_line(match[2].rstrip("#").rstrip())))
-    return found
+class _Names:
+    """Names the sections of a document one after the other, no two of them alike."""
+
+    def __init__(self) -> None:
+        self._trail: list[tuple[int, str]] = []
+        self._names: defaultdict[tuple[str, ...], _Once] = defaultdict(lambda: _Once("{} ({})", 1))
+        self._anchors = _Once("{}-{}", 0)
+
+    def of(self, head: Heading) -> tuple[tuple[str, ...], str]:
+        """The trail and the anchor of the section that begins with a heading."""
+        title = one_line(head.text)
+        above = [each for each in self._trail if each[0] < head.level]
+        outer = tuple(name for _, name in above)
+        name = self._names[outer].of(title)
+        self._trail = [*above, (head.level, name)]
+        return (*outer, name), self._anchors.of(anchor(title))
+
+
+class _Once:
+    """Gives each name once: one that was given before has the next number that is free.
+
+    Args:
+        form: how a name and its number are written.
+        first: the number that the first one would have.
+    """
+
+    def __init__(self, form: str, first: int) -> None:
+        self._form = form
+        self._first = first
+        self._numbers: dict[str, int] = {}
+
+    def of(self, name: str) -> str:
+        """The name, or the name with a number."""
+        given = name
+        while given in self._numbers:
+            self._numbers[name] += 1
+            given = self._form.format(name, self._numbers[name])
+        self._numbers[given] = self._first
+        return given

@@ -110,6 +110,7 @@ def _reading(knowledge: Knowledge) -> list[Tool]:
     ) -> SectionOf:
         """Get one section of a document, with the sections below it, where the whole is long. A
         result's `section` names it; a heading that is not there is answered with those that are.
+        Where a heading comes again in the same place, the second is named "Heading (2)".
 
         Args:
             id: The id of the document.

@@ -62,12 +62,14 @@ def headings(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def atx(text: str) -> str:
-    """A text with its Setext headings written as ATX ones; all else stays, to the letter."""
+    """A text with its Setext headings written as ATX ones; all else stays, to the letter.
+
+    They get a closing sign, so that the last one of a name such as C# is not taken for it.
+    """
     lines = text.split("\n")
     for found in reversed([*headings(lines)]):
         if found.end - found.line > 1:
-            closing = " #" if found.text.endswith("#") else ""
-            lines[found.line : found.end] = ["#" * found.level + f" {found.text}{closing}"]
+            lines[found.line : found.end] = ["#" * found.level + f" {found.text} #"]
     return "\n".join(lines)
 
 

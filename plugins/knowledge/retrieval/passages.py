@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from plugins.knowledge.notes.headings import atx
 from plugins.knowledge.retrieval.markup import plain, runs
 
 MAX_CHARACTERS = 900
@@ -78,7 +79,7 @@ def _blocks(markdown: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """Every block of at most MAX_CHARACTERS characters with the headings it stands under."""
     trail: list[tuple[int, str]] = []
     for run, is_code in runs(markdown):
-        for line in [run] if is_code else plain(run).split("\n"):
+        for line in [run] if is_code else plain(atx(run)).split("\n"):
             if not is_code and (match := _HEADING.match(line)):
                 level = len(match[1])
                 text = match[2].rstrip("#").rstrip()[:120]

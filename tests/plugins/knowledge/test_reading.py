@@ -85,6 +85,84 @@ async def test_a_heading_that_is_not_there_names_those_that_are(base: Base) -> N
         await base.knowledge.section(ContentType.ARTICLE, "secret", "x", Tier.OPEN)
 
 
+SETUP = """Setup
+=====
+
+Same
+----
+one
+
+### Detail
+first
+
+## Same
+two
+
+### Detail
+second
+
+Same (2)
+--------
+three
+
+```
+Same
+----
+```
+"""
+
+
+def test_underlined_headings_begin_sections_and_repeated_ones_have_a_number() -> None:
+    found = sections(SETUP)
+    assert [" > ".join(one.trail) for one in found] == [
+        "Setup",
+        "Setup > Same",
+        "Setup > Same > Detail",
+        "Setup > Same (2)",
+        "Setup > Same (2) > Detail",
+        "Setup > Same (2) (2)",
+    ]
+    assert found[1].text == "Same\n----\none\n\n### Detail\nfirst"
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("Same", "one"),
+        ("same (2)", "two"),
+        ("Setup > Same (2)", "two"),
+        ("#same-1", "two"),
+        ("Setup > Same (2) > Detail", "second"),
+        ("Same (2) (2)", "three"),
+    ],
+)
+def test_each_of_several_sections_with_one_heading_is_found(asked: str, says: str) -> None:
+    one = called(sections(SETUP), asked)
+    assert one is not None
+    assert says in one.text.splitlines()
+
+
+async def test_the_address_of_a_repeated_section_leads_to_it(base: Base) -> None:
+    stated = document("article/setup", SETUP, title="Setup", permalink="https://example.org/setup")
+    await base.put(stated)
+    found = await base.knowledge.section(ContentType.ARTICLE, "setup", "Same (2)", Tier.OPEN)
+    assert found.section == ["Setup", "Same (2)"]
+    assert found.permalink == "https://example.org/setup#same-1"
+    with pytest.raises(ToolFailed, match=r"Setup > Same; .*Setup > Same \(2\); "):
+        await base.knowledge.section(ContentType.ARTICLE, "setup", "Usage", Tier.OPEN)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["# A", "## B", "## B (2)", "### C", "D", "---", "text", "```", ""]),
+        max_size=20,
+    )
+)
+def test_every_section_is_found_by_its_own_name(lines: list[str]) -> None:
+    found = sections("\n".join(lines))
+    assert [called(found, " > ".join(one.trail)) for one in found] == found
+
+
 @given(st.lists(st.sampled_from(["# A", "## B", "### C", "text", "```", ""]), max_size=20))
 def test_the_top_sections_hold_everything_after_the_first_heading(lines: list[str]) -> None:
     found = sections("\n".join(lines))

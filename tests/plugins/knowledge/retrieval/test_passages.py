@@ -25,6 +25,20 @@ def test_short_sections_share_a_passage_under_the_heading_they_have_in_common() 
     assert passage.text == "Book it.\nTake it."
 
 
+def test_underlined_headings_cut_as_others_do_and_those_in_code_do_not() -> None:
+    prose = "A sentence that says something worth reading. " * 8
+    code = "```\nTrain\n-----\n```"
+    passages = cut(f"Trip\n====\n\n{prose}\n\nHotel in *C#*\n---\n{prose}\n\n{code}\n\n---\n")
+    assert [passage.trail for passage in passages] == [("Trip",), ("Trip", "Hotel in C#")]
+    assert "Train\n-----" in passages[1].text
+
+
+def test_a_paragraph_that_is_underlined_by_mistake_stays_text() -> None:
+    (passage,) = cut("Several lines\nof a paragraph\n---\nMore.")
+    assert passage.trail == ()
+    assert passage.text.startswith("Several lines of a paragraph")
+
+
 def test_a_passage_is_embedded_below_its_title_and_trail() -> None:
     (passage,) = cut("## Hotel\n\nBook it.")
     assert passage.headed("Travel") == "Travel > Hotel\nBook it."
