@@ -19,7 +19,7 @@ class Reader(HTMLParser):
         values = dict(attrs)
         own = tag == "bdi" or values.get("dir") == "auto"
         if tag == "input":
-            self._note(values.get("value") or "", own)
+            self._note(values.get("value") or "", own or values.get("type") == "hidden")
         elif tag not in ("br", "hr", "img"):
             # A picture places its words itself.
             self._open.append((tag, own or tag == "svg" or self._is_marked()))
