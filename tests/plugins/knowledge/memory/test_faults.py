@@ -195,8 +195,8 @@ class Overtaken:
     def __init__(self, inner: Reads, meanwhile: Callable[[], Awaitable[Any]], times: int) -> None:
         self._inner, self._meanwhile, self.times = inner, meanwhile, times
 
-    async def duplicates_of(self, record: Any) -> Any:
-        found = await self._inner.duplicates_of(record)
+    async def duplicates_of(self, record: Any, **which: Any) -> Any:
+        found = await self._inner.duplicates_of(record, **which)
         if self.times:
             self.times -= 1
             await self._meanwhile()
