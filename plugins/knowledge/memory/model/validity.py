@@ -38,7 +38,7 @@ class Validity(Part):
         """From when on an entry holds that was written at a time."""
         return self.valid_from or self.event_at or written
 
-    def repeats(self, kept: Validity, now: datetime) -> bool:
+    def repeats(self, kept: Validity, now: datetime, *, is_event: bool) -> bool:
         """Whether what is said again speaks of the same time as when it was kept.
 
         Times that are given have to be those that were; an end may be new. What gives none speaks
@@ -47,8 +47,10 @@ class Validity(Part):
         Args:
             kept: when that holds which was said before.
             now: the time.
+            is_event: whether it is something that happens again and again; a fact that is said
+                again is the same fact, whenever that was.
         """
-        if self.event_at not in (None, kept.event_at):
+        if is_event and self.event_at not in (None, kept.event_at):
             return False
         coming = kept.valid_from is not None and kept.valid_from > now
         if self.valid_from != kept.valid_from and (self.valid_from is not None or coming):

@@ -65,7 +65,9 @@ class Inventory:
             whole = sa.select(entries).where(*same, *which).order_by(entries.c.number)
             groups: dict[tuple[Any, ...], list[Record]] = {}
             for record in map(record_of, await self._rows(whole)):
-                alike = record.readers, record.validity, record.follows
+                times = record.validity
+                event = times.event_at if record.layer is Layer.EPISODIC else None
+                alike = record.readers, event, times.valid_from, times.valid_until, record.follows
                 groups.setdefault(alike, []).append(record)
             found += [group for group in groups.values() if len(group) > 1]
         return found

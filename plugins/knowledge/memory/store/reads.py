@@ -109,13 +109,13 @@ class Reads:
         )
         async with self.database.read() as connection:
             found = [record_of(row) for row in await connection.execute(alike)]
-        said, now = record.validity, self._clock()
+        said, now, is_event = record.validity, self._clock(), record.layer is Layer.EPISODIC
         return [
             each
             for each in found
             if each.readers == record.readers
             and each.id != record.id
-            and said.repeats(each.validity, now)
+            and said.repeats(each.validity, now, is_event=is_event)
             and (not behind or each.follows == record.follows)
         ]
 

@@ -55,19 +55,26 @@ def test_what_ends_before_it_begins_is_refused(begins: str) -> None:
 
 @given(validities)
 def test_the_same_times_said_again_are_the_same_claim(kept: Validity) -> None:
-    assert kept.repeats(kept, NOW)
+    assert kept.repeats(kept, NOW, is_event=True)
 
 
 @given(validities)
 def test_said_again_without_times_it_is_the_same_only_where_it_holds(kept: Validity) -> None:
     begins = kept.valid_from is None or kept.valid_from <= NOW
     ended = kept.valid_until is not None and kept.valid_until <= NOW
-    assert ANY_TIME.repeats(kept, NOW) is (begins and not ended)
+    assert ANY_TIME.repeats(kept, NOW, is_event=True) is (begins and not ended)
 
 
 @given(validities, validities)
 def test_no_time_that_is_given_is_lost(said: Validity, kept: Validity) -> None:
-    if said.repeats(kept, NOW):
+    if said.repeats(kept, NOW, is_event=True):
         assert said.event_at in (None, kept.event_at)
         assert said.valid_from in (None, kept.valid_from)
         assert kept.valid_until in (None, said.valid_until) or said.valid_until is None
+
+
+@given(days, days)
+def test_a_fact_is_the_same_fact_whenever_it_was_said(first: datetime, second: datetime) -> None:
+    said, kept = Validity(event_at=second), Validity(event_at=first)
+    assert said.repeats(kept, NOW, is_event=False)
+    assert said.repeats(kept, NOW, is_event=True) is (first == second)

@@ -17,8 +17,13 @@ pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 SHARED = {"policy": "shared", "allowed_teams": ["garden"]}
 
 
-async def write(world: World, content: str, who: Any = ANA, **entry: Any) -> CreateResponse:
-    request = CreateRequest.model_validate({"entry": {"content": content, **entry}})
+async def write(
+    world: World, content: str, who: Any = ANA, layer: str = "semantic", **entry: Any
+) -> CreateResponse:
+    options = {"layer": {"type": layer}}
+    request = CreateRequest.model_validate(
+        {"entry": {"content": content, **entry}, "options": options}
+    )
     return await world.memory.governed.create(request, who)
 
 
@@ -38,26 +43,32 @@ ENDED = {"valid_from": day(-90), "valid_until": day(-30)}
 
 
 @pytest.mark.parametrize(
-    ("kept", "said"),
+    ("kept", "said", "layer"),
     [
-        (ENDED, {"valid_from": day(-1)}),
-        (ENDED, {}),
-        ({"event_at": day(-9)}, {"event_at": day(-2)}),
-        ({"valid_from": day(30)}, {}),
-        ({}, {"valid_from": day(30)}),
+        (ENDED, {"valid_from": day(-1)}, "semantic"),
+        (ENDED, {}, "semantic"),
+        ({"event_at": day(-9)}, {"event_at": day(-2)}, "episodic"),
+        ({"valid_from": day(30)}, {}, "semantic"),
+        ({}, {"valid_from": day(30)}, "semantic"),
     ],
 )
 async def test_the_same_words_about_another_time_are_another_entry(
-    world: World, kept: dict[str, str], said: dict[str, str]
+    world: World, kept: dict[str, str], said: dict[str, str], layer: str
 ) -> None:
-    first = await write(world, "The sauna costs 8 euros.", validity=kept)
-    second = await write(world, "The sauna costs 8 euros.", validity=said)
+    first = await write(world, "The sauna costs 8 euros.", layer=layer, validity=kept)
+    second = await write(world, "The sauna costs 8 euros.", layer=layer, validity=said)
     assert (first.status, second.status) == ("created", "created")
     assert first.entry.id != second.entry.id
     assert "replaced" not in await upkeep(world, minutes=10)
     for made in (first, second):
         entry = await world.memory.entries.found(made.entry.id, ANA)
         assert entry.validity == (made.entry.validity or ANY_TIME)
+
+
+async def test_a_fact_that_is_told_on_two_days_is_one_fact(world: World) -> None:
+    first = await write(world, "Ana prefers tea.", validity={"event_at": day(-9)})
+    second = await write(world, "Ana prefers tea.", validity={"event_at": day(-2)})
+    assert (second.status, second.entry.id) == ("updated", first.entry.id)
 
 
 async def test_an_end_that_is_said_later_ends_the_entry(world: World) -> None:
