@@ -20,7 +20,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
+PIPE, DEVNULL, STDOUT = subprocess.PIPE, subprocess.DEVNULL, subprocess.STDOUT
 CLOSING_S = 0.1
 """Seconds for which the pipes of a process that has ended are waited for."""
 
@@ -59,6 +59,7 @@ class Child:
         self._process = process
         self._ended = asyncio.Event()
         self._pipes: list[_Output] = []
+        self._attached: dict[IO[bytes], asyncio.BaseTransport] = {}
 
     @property
     def returncode(self) -> int | None:
@@ -105,13 +106,19 @@ class Child:
         """Ask it to end, by SIGTERM; nothing where it has ended."""
         self._process.terminate()
 
+    def close(self) -> None:
+        """Close its pipes; what it has written and nobody has read is lost."""
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                self._attached.get(pipe, pipe).close()
+
     async def connect(self) -> None:
         """Attach its pipes to the running loop, and have its end noticed."""
         process = self._process
         waiting = asyncio.get_running_loop()
         threading.Thread(target=self._await_end, args=(waiting,), daemon=True).start()
         if process.stdin is not None:
-            self.stdin = await _writer(process.stdin)
+            self.stdin = await self._writer(process.stdin)
         if process.stdout is not None:
             self.stdout = await self._reader(process.stdout)
         if process.stderr is not None:
@@ -121,9 +128,17 @@ class Child:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(loop=loop)
         output = _Output(reader, loop)
-        await loop.connect_read_pipe(lambda: output, pipe)
+        self._attached[pipe], _ = await loop.connect_read_pipe(lambda: output, pipe)
         self._pipes.append(output)
         return reader
+
+    async def _writer(self, pipe: IO[bytes]) -> asyncio.StreamWriter:
+        loop = asyncio.get_running_loop()
+        # A StreamWriter waits by this until the pipe has room; asyncio's own processes do so.
+        protocol: Any = asyncio.streams.FlowControlMixin
+        transport, made = await loop.connect_write_pipe(lambda: protocol(loop=loop), pipe)
+        self._attached[pipe] = transport
+        return asyncio.StreamWriter(transport, made, None, loop)
 
     def _await_end(self, loop: asyncio.AbstractEventLoop) -> None:
         self._process.wait()
@@ -158,20 +173,16 @@ async def spawn(
         pass_fds=tuple(pass_fds),
     )
     child = Child(process)
+    connecting = asyncio.ensure_future(child.connect())
     try:
-        await child.connect()
+        # Nobody closes a pipe that is attached by half, so whoever gives up lets that end first.
+        await asyncio.shield(connecting)
     except BaseException:
         process.kill()
+        connecting.add_done_callback(lambda done: done.cancelled() or done.exception())
+        connecting.add_done_callback(lambda _: child.close())
         raise
     return child
-
-
-async def _writer(pipe: IO[bytes]) -> asyncio.StreamWriter:
-    loop = asyncio.get_running_loop()
-    # A StreamWriter waits by this protocol until the pipe has room; asyncio's own processes do so.
-    protocol: Any = asyncio.streams.FlowControlMixin
-    transport, made = await loop.connect_write_pipe(lambda: protocol(loop=loop), pipe)
-    return asyncio.StreamWriter(transport, made, None, loop)
 
 
 async def _nothing() -> bytes:

@@ -63,6 +63,7 @@ async def ordered(order: Order) -> Result:
     Args:
         order: what to run.
     """
+    data = await asyncio.to_thread(msgspec.msgpack.encode, order)
     process = await spawn(
         *(sys.executable, "-m", "plugins.codegraph.scip.process"),
         stdin=PIPE,
@@ -70,7 +71,6 @@ async def ordered(order: Order) -> Result:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         start_new_session=True,  # Ctrl-C goes to the portal alone
     )
-    data = await asyncio.to_thread(msgspec.msgpack.encode, order)
     try:
         await process.give(data)  # it reads all of it before it writes
         said, _ = await process.communicate()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import dirname
 
+from gateway.toolkit.child_process import DEVNULL, PIPE, STDOUT, Child, spawn
 from plugins.codegraph.scip.index import Document, decoded
 from plugins.codegraph.scip.protobuf import BrokenIndex
 
@@ -138,13 +140,13 @@ async def _executed(arguments: list[str], root: Path, scratch: str, limit: float
         "NODE_OPTIONS": "--max-old-space-size=4096",
     }
     try:
-        process = await asyncio.create_subprocess_exec(
+        process = await spawn(
             *arguments,
             cwd=root,
             env=environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=STDOUT,
             start_new_session=True,
         )
     except OSError as error:
@@ -153,24 +155,22 @@ async def _executed(arguments: list[str], root: Path, scratch: str, limit: float
         async with asyncio.timeout(limit):
             said, _ = await process.communicate()
     except TimeoutError:
-        _stopped(process)
-        await process.wait()
         return f"took longer than {limit:g} s and was stopped"
-    except asyncio.CancelledError:
-        _stopped(process)
-        raise
+    finally:
+        if process.returncode is None:
+            _stopped(process)
+            await process.wait()
+        process.close()
     if process.returncode:
         last = said.decode("utf-8", "replace").strip()[-_TAIL:].replace(str(root), "")
         return f"ended with status {process.returncode}: {last}"
     return ""
 
 
-def _stopped(process: asyncio.subprocess.Process) -> None:
+def _stopped(process: Child) -> None:
     """Kill the indexer and its child processes."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def _read(indexer: Indexer, output: Path) -> Outcome:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -26,6 +28,15 @@ def run(request: pytest.FixtureRequest) -> Run:
 
 async def python(program: str, **more: Any) -> Child:
     return await spawn(sys.executable, "-c", program, **more)
+
+
+def pipes() -> set[str]:
+    """The pipes that this process has open, as the kernel names them."""
+    named = set()
+    for each in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):  # it is the one that lists them
+            named.add(str(each.readlink()))
+    return {each for each in named if each.startswith("pipe:")}
 
 
 def test_what_it_writes_is_read_and_its_status_is_told(run: Run) -> None:
@@ -104,6 +115,30 @@ def test_who_gives_up_starting_it_leaves_no_process(
 
     run(work())
     assert made[0].returncode == -9
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("turns", range(6))
+def test_who_gives_up_starting_it_leaves_no_pipe_open(run: Run, turns: int) -> None:
+    program = "import time; time.sleep(600)"
+
+    async def work() -> None:
+        before = pipes()
+        starting = asyncio.create_task(python(program, stdin=PIPE, stdout=PIPE, stderr=PIPE))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        starting.cancel()
+        await asyncio.wait({starting})
+        if not starting.cancelled():  # it was started before
+            child = starting.result()
+            child.kill()
+            child.close()
+        async with asyncio.timeout(10):
+            while pipes() - before:  # noqa: ASYNC110  (the system takes a moment)
+                await asyncio.sleep(0.01)
+
+    run(work())
+    gc.collect()
 
 
 def test_it_runs_in_a_directory_and_reads_its_input_to_the_end(run: Run, tmp_path: Path) -> None:
