@@ -11,9 +11,10 @@ from sqlalchemy import (
     BigInteger,
     Column,
     ColumnElement,
+    Dialect,
     Table,
     Text,
-    any_,
+    TypeDecorator,
     bindparam,
     func,
     literal,
@@ -21,6 +22,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import NullType
 
 BATCH_SIZE = 400
 """Values that a statement is given at once; both databases allow more."""
@@ -72,46 +77,65 @@ def batches(values: Sequence[T], size: int = BATCH_SIZE) -> list[Sequence[T]]:
     return [values[start : start + size] for start in range(0, len(values), size)]
 
 
-def among(
-    connection: AsyncConnection, column: Column[Any], values: Collection[Any]
-) -> ColumnElement[bool]:
+def among(column: Column[Any], values: Collection[Any]) -> ColumnElement[bool]:
     """The condition that a column has one of many values.
 
     They travel as one parameter: a statement may have 32,766, and each of them costs.
 
     Args:
-        connection: what the statement runs on.
         column: of text or whole numbers.
         values: any number of them.
     """
-    value = as_parameter(connection, values)
-    if is_postgres(connection):
-        return column == any_(literal(value, _array(column)))
-    return _in_json(column, literal(value))
+    return _OneOf(column, literal(values, _Values(_is_text(column))))
 
 
-def among_parameter(column: Column[Any], name: str, *, postgres: bool) -> ColumnElement[bool]:
+def among_parameter(column: Column[Any], name: str) -> ColumnElement[bool]:
     """The same for a statement that is built once and run often.
 
     Args:
         column: of text or whole numbers.
-        name: the parameter that gets :func:`as_parameter` of the values in each run.
-        postgres: whether the statement is for PostgreSQL.
+        name: the parameter that gets the values in each run.
     """
-    if postgres:
-        return column == any_(bindparam(name, type_=_array(column)))
-    return _in_json(column, bindparam(name, type_=Text()))
+    return _OneOf(column, bindparam(name, type_=_Values(_is_text(column))))
 
 
-def as_parameter(connection: AsyncConnection, values: Collection[Any]) -> Any:
-    """Many values as the one parameter that :func:`among_parameter` asks for."""
-    return list(values) if is_postgres(connection) else json.dumps(list(values))
+def _is_text(column: Column[Any]) -> bool:
+    return isinstance(column.type, Text)
 
 
-def _array(column: Column[Any]) -> Any:
-    return postgresql.ARRAY(Text() if isinstance(column.type, Text) else BigInteger())
+class _Values(TypeDecorator[Collection[Any]]):
+    """Many values in one parameter: an array in PostgreSQL, JSON in SQLite."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, is_text: bool) -> None:
+        super().__init__()
+        self.is_text = is_text
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        if dialect.name != "postgresql":
+            return dialect.type_descriptor(Text())
+        return dialect.type_descriptor(postgresql.ARRAY(Text() if self.is_text else BigInteger()))
+
+    def process_bind_param(self, value: Collection[Any] | None, dialect: Dialect) -> Any:
+        values = list(value or ())
+        return values if dialect.name == "postgresql" else json.dumps(values)
 
 
-def _in_json(column: Column[Any], value: ColumnElement[Any]) -> ColumnElement[bool]:
-    each = func.json_each(value).table_valued("value")
-    return column.in_(select(each.c.value))
+class _OneOf(FunctionElement[bool]):
+    # SQLite would be asked whether a Boolean is 1, and would use no index then.
+    type = NullType()  # type: ignore[assignment]
+    inherit_cache = True
+
+
+@compiles(_OneOf)
+def _in_json(element: _OneOf, compiler: SQLCompiler, **more: Any) -> str:
+    column, values = (compiler.process(each, **more) for each in element.clauses)
+    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608  (a parameter's name)
+
+
+@compiles(_OneOf, "postgresql")
+def _in_array(element: _OneOf, compiler: SQLCompiler, **more: Any) -> str:
+    column, values = (compiler.process(each, **more) for each in element.clauses)
+    return f"{column} = ANY ({values})"

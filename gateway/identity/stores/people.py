@@ -15,7 +15,6 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     and_,
-    bindparam,
     delete,
     func,
     insert,
@@ -30,7 +29,7 @@ from auth.claims import is_news, merged, statements
 from auth.stores import AccountTaken, LastAccount, NoSuchPerson, Person
 from gateway.identity.stores.connection import Reached
 from gateway.identity.stores.tables import accounts, api_tokens, forgotten, people
-from gateway.toolkit.sql import batches, exclusive, lock_number
+from gateway.toolkit.sql import among_parameter, exclusive, lock_number
 
 PEOPLE_PER_PAGE = 500
 """People that are read at once where all of them are wanted."""
@@ -63,11 +62,8 @@ class SqlPeople:
 
     async def several(self, ids: Collection[str]) -> list[Person]:
         """The people of some ids, those that there are."""
-        found: list[Person] = []
         async with self._database.connect() as connection:
-            for some in batches(sorted(ids)):
-                found += _people(await connection.execute(_of_ids(), {"ids": some}))
-        return found
+            return _people(await connection.execute(_of_ids(), {"ids": ids}))
 
     async def by_subject(self, subject: str) -> Person | None:
         """The person who has the account of that subject."""
@@ -249,7 +245,7 @@ async def _all(connection: AsyncConnection, where: ColumnElement[bool]) -> list[
 
 @lru_cache(maxsize=1)
 def _of_ids() -> Select[Any]:
-    return _with_accounts(people.c.id.in_(bindparam("ids", expanding=True)))
+    return _with_accounts(among_parameter(people.c.id, "ids"))
 
 
 def _with_accounts(where: ColumnElement[bool]) -> Select[Any]:

@@ -45,7 +45,7 @@ async def _sources(
     if keys:
         called = incoming.c.layer == layer, incoming.c.kind.in_(_CALLS)
         query = select(incoming.c.target, incoming.c.source).where(
-            *called, among(connection, incoming.c.target, keys)
+            *called, among(incoming.c.target, keys)
         )
         ordered = query.order_by(incoming.c.target, incoming.c.source).limit(_MAX_EDGES)
         for target, source in await connection.execute(ordered):

@@ -68,7 +68,7 @@ async def digests_of(
 ) -> dict[str, str]:
     """The digests of files of a layer, by path; those that are not in it are left out."""
     query = select(files.c.path, files.c.digest).where(
-        files.c.layer == layer, among(connection, files.c.path, paths)
+        files.c.layer == layer, among(files.c.path, paths)
     )
     return {row[0]: row[1] for row in await connection.execute(query)}
 
@@ -87,14 +87,14 @@ async def state_of(
 ) -> State:
     """Some files of a layer; of too many, only the files themselves."""
     state = State()
-    mine = files.c.layer == layer, among(connection, files.c.path, paths)
+    mine = files.c.layer == layer, among(files.c.path, paths)
     query = select(files.c.path, files.c.digest, files.c.problem, files.c.size).where(*mine)
     for path, digest, problem, size in await connection.execute(query):
         state.digests[path] = digest
         state.size += size
         if problem:
             state.problems[path] = problem
-    of_paths = entities.c.layer == layer, among(connection, entities.c.path, paths)
+    of_paths = entities.c.layer == layer, among(entities.c.path, paths)
     chosen = select(*SELECTED).where(*of_paths)
     if state.is_large:
         chosen = chosen.where(entities.c.parent.is_(None))

@@ -107,7 +107,7 @@ class Cascade:
         mine = justifications.c.org == view.org, justifications.c.repo == view.id
         async with self._database.read() as connection:
             query = select(justifications.c.data).where(
-                justifications.c.layer == layer, among(connection, justifications.c.key, keys)
+                justifications.c.layer == layer, among(justifications.c.key, keys)
             )
             said = [decoded(data) for data in await connection.scalars(query.where(*mine))]
         return {each.key: each for each in said}

@@ -132,8 +132,8 @@ async def _entities(
         entities.c.layer == view.layer, entities.c.repo == view.id, entities.c.org == view.org
     )
     # By both at once SQLite would read the whole layer.
-    of_paths = here.where(among(connection, entities.c.path, paths))
-    of_keys = here.where(among(connection, entities.c.key, keys))
+    of_paths = here.where(among(entities.c.path, paths))
+    of_keys = here.where(among(entities.c.key, keys))
     those = entities.c.id.in_(of_paths.union(of_keys))
     rows = await connection.execute(
         select(*SELECTED).where(those).order_by(entities.c.id).limit(limit)
@@ -146,7 +146,7 @@ async def _sources(
 ) -> frozenset[int]:
     """What uses some entities now."""
     leads = incoming.c.layer == view.layer, incoming.c.kind.in_(LINKED)
-    query = select(incoming.c.source).where(*leads, among(connection, incoming.c.target, keys))
+    query = select(incoming.c.source).where(*leads, among(incoming.c.target, keys))
     return frozenset(await connection.scalars(query.limit(MAX_JUDGED)))
 
 
@@ -159,7 +159,7 @@ async def _pairs(
         query = select(table.c.source, table.c.kind, table.c.target).where(
             table.c.layer == view.layer,
             table.c.kind.in_(LINKED),
-            among(connection, end, keys),
+            among(end, keys),
         )
         rows = await connection.execute(query.limit(MAX_EDGES + 1))
         found.update((row[0], row[1], row[2]) for row in rows)

@@ -72,7 +72,7 @@ class SignalReader:
             async with self._database.read() as connection:
                 query = select(signals.c.digest, signals.c.data).where(
                     *(signals.c.repo == view.id, signals.c.org == view.org),
-                    *(signals.c.version == VERSION, among(connection, signals.c.digest, some)),
+                    *(signals.c.version == VERSION, among(signals.c.digest, some)),
                 )
                 for digest, data in await connection.execute(query):
                     by_digest[digest] = msgspec.msgpack.decode(data, type=FileSignals)
@@ -102,7 +102,7 @@ class SignalReader:
 
     async def _batch(self, view: RepositoryView, some: Sequence[FileReport]) -> None:
         async with self._database.read() as connection:
-            paths = among(connection, entities.c.path, [each.path for each in some])
+            paths = among(entities.c.path, [each.path for each in some])
             mine = select(*SELECTED).where(
                 entities.c.layer == view.layer, entities.c.repo == view.id, paths
             )
@@ -115,7 +115,7 @@ class SignalReader:
         rows = await asyncio.to_thread(_read, some, things, texts)
         async with self._database.begin() as connection:
             await exclusive(connection, lock_number("codegraph", view.id))
-            these = among(connection, signals.c.digest, digests)
+            these = among(signals.c.digest, digests)
             await connection.execute(delete(signals).where(signals.c.repo == view.id, these))
             whole = [(view.id, digest, view.org, VERSION, data) for digest, data in rows]
             await insert_rows(connection, signals, _COLUMNS, whole)

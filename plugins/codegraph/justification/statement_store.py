@@ -58,7 +58,7 @@ class StatementStore:
     async def of(self, view: RepositoryView, keys: Collection[int]) -> dict[int, Statement]:
         """What is said of some entities, by key."""
         async with self._database.read() as connection:
-            these = among(connection, justifications.c.key, keys)
+            these = among(justifications.c.key, keys)
             query = select(justifications.c.data).where(*_mine(view), these)
             found = [decoded(data) for data in await connection.scalars(query)]
         return {each.key: each for each in found}

@@ -104,7 +104,7 @@ class StatementWriter:
         )
         async with self._database.read() as connection:
             if keys is not None:
-                query = query.where(among(connection, justifications.c.key, keys))
+                query = query.where(among(justifications.c.key, keys))
             return {row[0]: row[1] for row in await connection.execute(query)}
 
     async def _changed(
@@ -113,7 +113,7 @@ class StatementWriter:
         new = [each for each in statements if there.get(each.key) != each.digest]
         for some in batches(new, _ROWS):
             async with self._layers(view).serving(view.layer) as connection:
-                keys = among(connection, justifications.c.key, [each.key for each in some])
+                keys = among(justifications.c.key, [each.key for each in some])
                 await connection.execute(
                     delete(justifications).where(justifications.c.layer == view.layer, keys)
                 )
@@ -126,7 +126,7 @@ class StatementWriter:
     async def _gone(self, view: RepositoryView, keys: Collection[int]) -> None:
         for some in batches(sorted(keys), _ROWS):
             async with self._layers(view).serving(view.layer) as connection:
-                gone = among(connection, justifications.c.key, some)
+                gone = among(justifications.c.key, some)
                 await connection.execute(
                     delete(justifications).where(justifications.c.layer == view.layer, gone)
                 )

@@ -37,7 +37,7 @@ async def keep(connection: AsyncConnection, owner: Owner, found: Sequence[Conten
 
 async def known(connection: AsyncConnection, owner: Owner, digests: Collection[str]) -> set[str]:
     """Those of the digests whose texts are stored."""
-    mine = *_mine(owner), among(connection, texts.c.digest, digests)
+    mine = *_mine(owner), among(texts.c.digest, digests)
     return set(await connection.scalars(select(texts.c.digest).where(*mine)))
 
 
@@ -46,7 +46,7 @@ async def texts_of(
 ) -> dict[str, bytes]:
     """Texts by digest, deflated; missing ones are left out."""
     query = select(texts.c.digest, texts.c.data).where(
-        *_mine(owner), among(connection, texts.c.digest, digests)
+        *_mine(owner), among(texts.c.digest, digests)
     )
     return {row[0]: row[1] for row in await connection.execute(query)}
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import CompoundSelect, func, literal_column, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.toolkit.sql import among, among_parameter, as_parameter, is_postgres
+from gateway.toolkit.sql import among, among_parameter
 from plugins.codegraph.model import EdgeKind
 from plugins.codegraph.store.codes import edge_codes
 from plugins.codegraph.store.tables import edges, incoming
@@ -33,8 +33,8 @@ async def degrees(
         return {}
     counts: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
     if visibility.overlay is None:
-        values = {**visibility.values, "keys": as_parameter(connection, keys)}
-        rows = await connection.execute(_counting(postgres=is_postgres(connection)), values)
+        values = {**visibility.values, "keys": keys}
+        rows = await connection.execute(_counting(), values)
         for side, key, count in rows:
             counts[side][key] = count
         return {key: (counts[0][key], counts[1][key]) for key in keys}
@@ -42,7 +42,7 @@ async def degrees(
     for count, (table, near) in zip(counts, _SIDES, strict=True):
         query = (
             select(near, table.c.source, table.c.layer)
-            .where(*visibility.of(table), table.c.kind.in_(_CALLS), among(connection, near, keys))
+            .where(*visibility.of(table), table.c.kind.in_(_CALLS), among(near, keys))
             .limit(MAX_EDGES)
         )
         # An edge belongs to its source: the overlay hides both together.
@@ -70,11 +70,11 @@ async def degrees_of_most(
 
 
 @cache
-def _counting(*, postgres: bool) -> CompoundSelect[Any]:
+def _counting() -> CompoundSelect[Any]:
     """A query that counts both directions in a base layer, each row with its direction's number."""
     halves = []
     for side, (table, near) in enumerate(_SIDES):
-        chosen = table.c.kind.in_(_CALLS), among_parameter(near, "keys", postgres=postgres)
+        chosen = table.c.kind.in_(_CALLS), among_parameter(near, "keys")
         some = select(near.label("near")).where(*in_base(table), *chosen).limit(MAX_EDGES)
         each = some.subquery()
         half = select(literal_column(str(side)), each.c.near, func.count())

@@ -104,11 +104,11 @@ async def insert_into(
 
 async def delete_files(connection: AsyncConnection, layer: int, paths: Collection[str]) -> None:
     """Delete all rows of some files, with their words and the edges that start in them."""
-    here = entities.c.layer == layer, among(connection, entities.c.path, paths)
+    here = entities.c.layer == layer, among(entities.c.path, paths)
     found = (await connection.execute(select(entities.c.id, entities.c.key).where(*here))).all()
     if found:
         await full_text(connection).remove(connection, layer, [row[0] for row in found])
-        sources = among(connection, edges.c.source, [row[1] for row in found])
+        sources = among(edges.c.source, [row[1] for row in found])
         theirs = edges.c.layer == layer, sources
         there = select(edges.c.target, edges.c.kind, edges.c.source).where(*theirs)
         key = tuple_(incoming.c.target, incoming.c.kind, incoming.c.source)
@@ -118,7 +118,7 @@ async def delete_files(connection: AsyncConnection, layer: int, paths: Collectio
         await _delete_added(connection, layer, [row[1] for row in found])
         await connection.execute(delete(entities).where(*here))
     for table in (unresolved, mentions, endpoints, files, links):
-        of_paths = table.c.layer == layer, among(connection, table.c.path, paths)
+        of_paths = table.c.layer == layer, among(table.c.path, paths)
         await connection.execute(delete(table).where(*of_paths))
 
 
@@ -126,7 +126,7 @@ async def _delete_added(connection: AsyncConnection, layer: int, targets: Collec
     """Delete SCIP edges into these entities: their sources were not indexed again by SCIP."""
     added = STRATEGY_CODES[Strategy.SCIP]
     into = (
-        *(incoming.c.layer == layer, among(connection, incoming.c.target, targets)),
+        *(incoming.c.layer == layer, among(incoming.c.target, targets)),
         incoming.c.strategy == added,
     )
     there = select(incoming.c.source, incoming.c.kind, incoming.c.target).where(*into)

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
-from gateway.toolkit.sql import among, among_parameter, as_parameter, is_postgres
+from gateway.toolkit.sql import among, among_parameter
 from plugins.codegraph.model import (
     EdgeKind,
     Endpoint,
@@ -288,7 +288,7 @@ class Graph:
     async def endpoints(self, keys: Collection[int] | None = None) -> list[Endpoint]:
         """Routes and requests, by file and line; only those of these entities, if given."""
         async with self._database.read() as connection:
-            only = () if keys is None else (among(connection, endpoints.c.entity, keys),)
+            only = () if keys is None else (among(endpoints.c.entity, keys),)
             query = select(*ENDS).where(*self._visibility.shown(endpoints), *only)
             rows = await connection.execute(query)
             return [endpoint_of(row) for row in sorted(map(tuple, rows))]
@@ -344,15 +344,14 @@ class Graph:
         if self._visibility.overlay is None:
             rows = await self._given(connection, "key", keys)
             return {row[0]: entity_of(row) for row in rows}
-        found = await self._entities(connection, among(connection, entities.c.key, keys))
+        found = await self._entities(connection, among(entities.c.key, keys))
         return {each.key: each for each in found}
 
     async def _given(
         self, connection: AsyncConnection, by: Literal["id", "key"], values: Collection[int]
     ) -> list[Any]:
-        named = {**self._visibility.values, "given": as_parameter(connection, values)}
-        query = _chosen(by, postgres=is_postgres(connection))
-        return list((await connection.execute(query, named)).all())
+        named = {**self._visibility.values, "given": values}
+        return list((await connection.execute(_chosen(by), named)).all())
 
     async def _entities(self, connection: AsyncConnection, *conditions: Any) -> list[Entity]:
         query = select(*SELECTED).where(*self._visibility.shown(entities), *conditions)
@@ -365,11 +364,10 @@ class Graph:
 
 
 @cache
-def _chosen(by: Literal["id", "key"], *, postgres: bool) -> Select[Any]:
+def _chosen(by: Literal["id", "key"]) -> Select[Any]:
     """The query for entities of a base by key, or of any layer by row id."""
     mine = in_base(entities) if by == "key" else in_base(entities)[1:]
-    among_them = among_parameter(entities.c[by], "given", postgres=postgres)
-    return select(*SELECTED, entities.c.id).where(*mine, among_them)
+    return select(*SELECTED, entities.c.id).where(*mine, among_parameter(entities.c[by], "given"))
 
 
 def _only(kinds: Iterable[EntityKind]) -> Sequence[Any]:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Column, Select, Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.toolkit.sql import among, among_parameter, as_parameter, is_postgres
+from gateway.toolkit.sql import among, among_parameter
 from plugins.codegraph.model import CONFIDENCE
 from plugins.codegraph.store.codes import STRATEGIES
 from plugins.codegraph.store.tables import edges, incoming
@@ -128,22 +128,21 @@ async def _edges(
     connection: AsyncConnection, visibility: Visibility, frontier: Sequence[int], along: Along
 ) -> list[Any]:
     if visibility.overlay is None:
-        values = {**visibility.values, "keys": as_parameter(connection, frontier)}
-        step = _step(along, postgres=is_postgres(connection))
-        return list((await connection.execute(step, values)).all())
+        values = {**visibility.values, "keys": frontier}
+        return list((await connection.execute(_step(along), values)).all())
     table, near, _ = _ends(along)
-    query = _chosen(along).where(*visibility.of(table), among(connection, near, frontier))
+    query = _chosen(along).where(*visibility.of(table), among(near, frontier))
     found = (await connection.execute(query)).all()
     hidden = await visibility.hidden_keys(connection)
     return list(_visible(found, visibility.base, hidden, 0 if along.incoming else 1))
 
 
 @cache
-def _step(along: Along, *, postgres: bool) -> Select[Any]:
+def _step(along: Along) -> Select[Any]:
     """The query for one step in a base layer; cached, since building it takes longer than running
     it."""
     table, near, _ = _ends(along)
-    return _chosen(along).where(*in_base(table), among_parameter(near, "keys", postgres=postgres))
+    return _chosen(along).where(*in_base(table), among_parameter(near, "keys"))
 
 
 def _chosen(along: Along) -> Select[Any]:

@@ -17,11 +17,9 @@ from gateway.toolkit.columns import NUMBER, PLAIN
 from gateway.toolkit.sql import (
     among,
     among_parameter,
-    as_parameter,
     batches,
     exclusive,
     insert_into,
-    is_postgres,
     lock_number,
 )
 
@@ -59,23 +57,41 @@ async def names(database: OwnedDatabase) -> dict[int, str]:
 async def test_many_values_are_one_parameter(database: OwnedDatabase) -> None:
     wanted = [2, 3, *range(10, 50_000)]
     async with database.read() as connection:
-        numbers = sa.select(herbs.c.name).where(among(connection, herbs.c.number, wanted))
+        numbers = sa.select(herbs.c.name).where(among(herbs.c.number, wanted))
         assert set(await connection.scalars(numbers)) == {"mint", "rue"}
-        texts = sa.select(herbs.c.number).where(among(connection, herbs.c.name, ["sage", "o'x"]))
+        texts = sa.select(herbs.c.number).where(among(herbs.c.name, ["sage", "o'x"]))
         assert list(await connection.scalars(texts)) == [1]
-        nothing = sa.select(herbs.c.number).where(among(connection, herbs.c.name, []))
+        nothing = sa.select(herbs.c.number).where(among(herbs.c.name, []))
         assert list(await connection.scalars(nothing)) == []
+
+
+async def test_what_is_none_of_many_values_is_asked_for_too(database: OwnedDatabase) -> None:
+    async with database.read() as connection:
+        others = sa.select(herbs.c.name).where(~among(herbs.c.number, [1, 2]), herbs.c.number > 0)
+        assert list(await connection.scalars(others)) == ["rue"]
+
+
+async def test_many_values_are_looked_up_and_not_compared_with_each_row(tmp_path: Path) -> None:
+    service = open_database("sqlite", tmp_path)
+    made = service.for_owner("toolkit")
+    async with made.begin() as connection:
+        await connection.run_sync(metadata.create_all)
+        chosen = sa.select(herbs.c.name).where(among(herbs.c.number, [1, 2]))
+        said = str(chosen.compile(dialect=connection.dialect))
+        plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {said}", ("[1, 2]",))
+        steps = [row.detail for row in plan]
+    await service.close()
+    assert any(step.startswith(f"SEARCH {herbs.name} USING INTEGER PRIMARY KEY") for step in steps)
 
 
 async def test_a_statement_that_is_built_once_takes_other_values_each_time(
     database: OwnedDatabase,
 ) -> None:
     async with database.read() as connection:
-        some = among_parameter(herbs.c.number, "some", postgres=is_postgres(connection))
+        some = among_parameter(herbs.c.number, "some")
         query = sa.select(herbs.c.name).where(some).order_by(herbs.c.name)
         for values, found in ([1, 2], ["mint", "sage"]), ([3], ["rue"]), ([], []):
-            given = {"some": as_parameter(connection, values)}
-            assert list(await connection.scalars(query, given)) == found
+            assert list(await connection.scalars(query, {"some": values})) == found
 
 
 async def test_what_is_there_is_left_alone_or_replaced(database: OwnedDatabase) -> None:

@@ -39,7 +39,7 @@ class Opinions:
     async def on(self, org: str, repo: str, keys: Collection[int]) -> dict[int, Opinion]:
         """The opinions on some entities, by key, whatever their code was then."""
         async with self._database.read() as connection:
-            these = among(connection, opinions.c.key, keys)
+            these = among(opinions.c.key, keys)
             rows = await connection.execute(select(opinions).where(*_mine(org, repo), these))
             return {row.key: _opinion(row) for row in rows}
 
@@ -76,7 +76,7 @@ class Opinions:
         count = 0
         for some in batches(sorted(keys), _ROWS):
             async with self._database.begin() as connection:
-                these = among(connection, opinions.c.key, some)
+                these = among(opinions.c.key, some)
                 gone = await connection.execute(delete(opinions).where(*_mine(org, repo), these))
                 count += gone.rowcount
         return count
