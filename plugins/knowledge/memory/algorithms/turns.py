@@ -8,7 +8,6 @@ more, since answers follow questions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 from plugins.knowledge.memory.model.labels import voice_of
@@ -55,14 +54,14 @@ def with_neighbours(
         neighbours: the turns before and after the best of these; some of them among these.
         least: the score of a neighbour that was not found itself.
     """
-    known = {one.number: replace(one, score=least) for one in neighbours}
+    known = {one.number: one.with_score(least) for one in neighbours}
     known |= {one.number: one for one in ranked}
     after = {one.follows: one for one in known.values() if one.follows is not None}
     found = []
     for one in known.values():
         more = _beyond(one, known.get(one.follows or 0), W_BEFORE)
         more += _beyond(one, after.get(one.number), W_AFTER)
-        found.append(replace(one, score=min(1.0, one.score + more)) if more else one)
+        found.append(one.with_score(min(1.0, one.score + more)) if more else one)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
@@ -21,8 +21,8 @@ from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, OWNER_ONLY
 from plugins.knowledge.memory.model.labels import agent
 from plugins.knowledge.memory.model.query_context import LayerAnswers, Question, Scored
 from plugins.knowledge.memory.model.requests import Mode
-from plugins.knowledge.memory.store.reads import Reads
-from plugins.knowledge.memory.store.vectors import MemoryVectors
+from plugins.knowledge.memory.store.reads import Reads, WordAnswers
+from plugins.knowledge.memory.store.vectors import MemoryVectors, NearVector
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.store.vectors import Vector
@@ -62,7 +62,8 @@ class StoredLayer:
             return await self._by_words_alone(question, question.embedding_error)
         vector = question.vector
         if self._vectors is None or vector is None:
-            return LayerAnswers(await self._reads.search_words(self.layer, question))
+            answers = await self._reads.search_words(self.layer, question)
+            return LayerAnswers(answers.found)
         limit, question = question.limit, replace(question, limit=max(question.limit, CANDIDATES))
         near_by = self._near(self._vectors, question, vector)
         note = _BEHIND_NOTE if self._vectors.behind else ""
@@ -78,24 +79,25 @@ class StoredLayer:
             raise words
         if isinstance(near, Exception):
             return LayerAnswers(
-                words[:limit], "The vector store does not answer: found by words alone.", near
+                words.found[:limit], "The vector store does not answer: found by words alone.", near
             )
         if isinstance(near, BaseException):
             raise near
-        near |= await self._meant(self._vectors, words, near, question, vector)
+        near |= await self._meant(self._vectors, words.found, near, question, vector)
         told = await self._told(self._vectors, question)
-        said = await self._said({one.id: one for one in words}, near | told, question)
+        said = await self._said(words, near | told, question)
         ranked = await self._ranked(question, said, near, told)
         return LayerAnswers(ranked[:limit], note)
 
     async def _said(
-        self, said: dict[str, Scored], near: Mapping[str, Scored], question: Question
+        self, words: WordAnswers, near: Mapping[str, Scored], question: Question
     ) -> dict[str, Scored]:
         """What words find, with the words of what is near and was not among the best of these."""
-        left = [one.number for id, one in near.items() if id not in said]
-        if len(said) < question.limit or not left:
+        said = {one.id: one for one in words.found}
+        if len(said) < question.limit:
             return said
-        more = await self._reads.search_words(self.layer, question, left)
+        left = [one.number for id, one in near.items() if id not in said]
+        more = await self._reads.words_of(left, words.rarities, self.layer, question)
         return said | {one.id: one for one in more}
 
     async def _meant(
@@ -107,11 +109,11 @@ class StoredLayer:
         vector: Vector,
     ) -> dict[str, Scored]:
         """How near that is which words find, and which was not among the nearest."""
-        left = {one.id for one in words if one.id not in near}
+        left = {one.id: one for one in words if one.id not in near}
         if len(near) < question.limit or not left:
             return {}
         with suppress(Exception):  # they are as far as the furthest then
-            return await self._near(vectors, question, vector, left)
+            return _current(await vectors.nearest(self.layer, question, vector, left), left)
         return {}
 
     async def _told(self, vectors: MemoryVectors, question: Question) -> dict[str, Scored]:
@@ -129,24 +131,16 @@ class StoredLayer:
             return LayerAnswers(note="The embedding model does not answer.", error=why)
         words = await self._reads.search_words(self.layer, question)
         return LayerAnswers(
-            words, "The embedding model does not answer: found by words alone.", why
+            words.found, "The embedding model does not answer: found by words alone.", why
         )
 
     async def _near(
-        self,
-        vectors: MemoryVectors,
-        question: Question,
-        vector: Vector,
-        among: Collection[str] = (),
+        self, vectors: MemoryVectors, question: Question, vector: Vector
     ) -> dict[str, Scored]:
         """What is near in meaning, as far as the database agrees that it may be seen."""
-        near = await vectors.nearest(self.layer, question, vector, among)
-        admitted = await self._reads.admitted({one.id for one in near}, self.layer, question)
-        return {
-            one.id: replace(known.scored, cosine=one.cosine)
-            for one in near
-            if (known := admitted.get(one.id)) is not None and known.version == one.version
-        }
+        near = await vectors.nearest(self.layer, question, vector)
+        ids = {one.id for one in near}
+        return _current(near, await self._reads.admitted(ids, self.layer, question))
 
     async def _ranked(
         self,
@@ -182,6 +176,15 @@ class StoredLayer:
         return replace(question, entry_filter=entry_filter)
 
 
+def _current(near: Sequence[NearVector], admitted: Mapping[str, Scored]) -> dict[str, Scored]:
+    """What is near, of the entries that may be seen; a vector of another version says nothing."""
+    return {
+        one.id: known.with_score(known.score, cosine=one.cosine)
+        for one in near
+        if (known := admitted.get(one.id)) is not None and known.version == one.version
+    }
+
+
 def _weighed(
     one: Scored, mode: Mode, said: float, least: float, *, is_named: bool = False
 ) -> Scored:
@@ -196,4 +199,4 @@ def _weighed(
     """
     alike = similarity(least if one.cosine is None else one.cosine)
     fits = alike if mode is Mode.SEMANTIC else fit(alike, said)
-    return replace(one, score=score(mode, alike, said, is_named=is_named), fit=fits)
+    return one.with_score(score(mode, alike, said, is_named=is_named), fit=fits)

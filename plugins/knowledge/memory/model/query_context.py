@@ -7,7 +7,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.record import Record
@@ -88,9 +91,8 @@ class Link(NamedTuple):
     alone: float
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """An entry that may answer.
+class Scored(Struct, frozen=True):
+    """An entry that may answer; a question makes and changes hundreds of them, hence a ``Struct``.
 
     Attributes:
         id: the entry's.
@@ -104,6 +106,7 @@ class Scored:
         number: its place in the order in which entries were written; 0 where there is none.
         follows: the number of the turn of a conversation before it, or None.
         link: what leads to it from another answer, where that is why it is one.
+        version: which of its versions was found; 0 where there is one alone.
     """
 
     id: str
@@ -117,6 +120,11 @@ class Scored:
     number: int = 0
     follows: int | None = None
     link: Link | None = None
+    version: int = 0
+
+    def with_score(self, score: float, **more: Any) -> Scored:
+        """The same entry with another score, and other values of what else is named."""
+        return replace(self, score=score, **more)
 
     @property
     def alone(self) -> float:

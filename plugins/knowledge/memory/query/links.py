@@ -78,7 +78,7 @@ class LinkedAnswers:
 
 def _weighed(one: Scored, mode: Mode, cosine: float | None) -> Scored:
     alike = similarity(cosine or 0.0)
-    return replace(one, score=score(mode, alike, 0.0), fit=alike, cosine=cosine)
+    return one.with_score(score(mode, alike, 0.0), fit=alike, cosine=cosine)
 
 
 def _raised(
@@ -108,4 +108,4 @@ def _led(one: Scored, source: Scored, naming: Naming) -> Scored | None:
     if one.fit is not None:
         fits = one.fit + share * max(0.0, (source.fit or source.score) - one.fit)
     worth = one.score + share * (source.score - one.score)
-    return replace(one, score=worth, fit=fits, link=Link(naming.name, source.id, one.score))
+    return one.with_score(worth, fit=fits, link=Link(naming.name, source.id, one.score))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from plugins.knowledge.memory.algorithms.relevance import sort_by_score
@@ -106,8 +106,10 @@ class StandingOrder:
         for _ in range(MAX_STEPS):  # a chain is settled from its beginning on
             if not _raise_successors(best, challenges):
                 break
-        scores = {one.id: _weight(one, challenges, now) * one.score for one in best.values()}
-        return sort_by_score(replace(one, score=scores[one.id]) for one in best.values())
+        weighed = ((one, _weight(one, challenges, now)) for one in best.values())
+        return sort_by_score(
+            one if weight == 1.0 else one.with_score(weight * one.score) for one, weight in weighed
+        )
 
     async def _said(
         self, challenges: Challenges, best: Mapping[str, Scored]
@@ -133,11 +135,11 @@ class StandingOrder:
             for each in some
             if each.kind is not Relation.IS_NEWER and each.entry not in best
         }
-        found = []
+        found: list[Scored] = []
         for layer in set(wanted.values()):
             ids = {id for id, own in wanted.items() if own is layer}
             admitted = await self.reads.admitted(ids, layer, question)
-            found += [each.scored for each in admitted.values()]
+            found += admitted.values()
         return found
 
     async def changed_sources(
@@ -293,7 +295,7 @@ def _raise_successors(best: dict[str, Scored], challenges: Challenges) -> bool:
                 continue
             if one.score < other.score:
                 fits = None if other.fit is None else max(other.fit, one.fit or 0.0)
-                best[one.id] = replace(one, score=other.score, fit=fits)
+                best[one.id] = one.with_score(other.score, fit=fits)
                 changed = True
     return changed
 

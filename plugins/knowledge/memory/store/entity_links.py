@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.toolkit.sql import among_parameter
 from plugins.knowledge.memory.algorithms.entities import MAX_SHARED, maybe_named_in
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.query_context import Question, Scored
@@ -112,7 +113,7 @@ async def _said_without_capitals(
 @lru_cache(maxsize=256)
 def _sources(shape: FilterShape) -> Select[Any]:
     """The entries whose names are followed, with what they say."""
-    numbered = entries.c.number.in_(sa.bindparam("numbers", expanding=True))
+    numbered = among_parameter(entries.c.number, "numbers")
     shown = sa.select(*SHOWN, entries.c.layer, entries.c.content)
     return shown.where(numbered, readable(), *filter_conditions(shape))
 
@@ -120,15 +121,15 @@ def _sources(shape: FilterShape) -> Select[Any]:
 @lru_cache(maxsize=256)
 def _written(shape: FilterShape) -> Select[Any]:
     """Names that other entries have with their capitals, with how many these are."""
-    named = entities.c.entity.in_(sa.bindparam("names", expanding=True))
-    other = entities.c.entry.not_in(sa.bindparam("numbers", expanding=True))
+    named = among_parameter(entities.c.entity, "names")
+    other = ~among_parameter(entities.c.entry, "numbers")
     return _rarest(shape, sa.select(entities.c.entity).where(named), 1, MAX_SHARED - 1, other)
 
 
 @lru_cache(maxsize=256)
 def _rare(shape: FilterShape) -> Select[Any]:
     """The names of some entries that a few others have too, with how many."""
-    numbered = entities.c.entry.in_(sa.bindparam("numbers", expanding=True))
+    numbered = among_parameter(entities.c.entry, "numbers")
     return _rarest(shape, sa.select(entities.c.entity).where(numbered), 2, MAX_SHARED)
 
 
@@ -159,8 +160,8 @@ def _rarest(
 @lru_cache(maxsize=256)
 def _saying(shape: FilterShape) -> Select[Any]:
     """How many entries say each of some terms, as far as it matters beside a rare name."""
-    wanted = words.c.term.in_(sa.bindparam("terms", expanding=True))
-    home = words.c.layer.in_(sa.bindparam("layers", expanding=True))
+    wanted = among_parameter(words.c.term, "terms")
+    home = among_parameter(words.c.layer, "layers")
     named = sa.select(words.c.term).where(home, wanted).distinct().subquery("named")
     joined = words.join(entries, words.c.entry == entries.c.number)
     saying = sa.select(sa.literal(1).label("one")).select_from(joined)
@@ -176,13 +177,13 @@ def _up_to(rows: Select[Any], most: int, beside: sa.FromClause) -> sa.Label[int]
 
 @lru_cache(maxsize=256)
 def _naming(shape: FilterShape) -> Select[Any]:
-    named = entities.c.entity.in_(sa.bindparam("names", expanding=True))
+    named = among_parameter(entities.c.entity, "names")
     return _found(shape, *SHOWN, entries.c.layer, entities.c.entity).where(named)
 
 
 def _found(shape: FilterShape, *columns: Any) -> Select[Any]:
     joined = entities.join(entries, entities.c.entry == entries.c.number)
-    home = entries.c.layer.in_(sa.bindparam("layers", expanding=True))
+    home = among_parameter(entries.c.layer, "layers")
     return (
         sa.select(*columns).select_from(joined).where(home, readable(), *filter_conditions(shape))
     )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Select
 
 from gateway.contract import Database
+from gateway.toolkit.sql import among_parameter
 from plugins.knowledge.memory.algorithms.relevance import score, words_score
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.query_context import EntryFilter, Question, Scored
@@ -36,17 +38,16 @@ MAX_SQL_VALUES = 500
 """Values in one SQL statement."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredVersion:
-    """What the database knows of an entry that was found elsewhere.
+class WordAnswers(NamedTuple):
+    """What words find, and how much each word of the question tells for the caller.
 
     Attributes:
-        scored: the entry as an answer that nothing was scored of yet.
-        version: how often it was written.
+        found: the entries, best first.
+        rarities: what the terms tell (``words.py``).
     """
 
-    scored: Scored
-    version: int
+    found: Sequence[Scored] = ()
+    rarities: Mapping[int, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,9 @@ class Reads:
         if not possible or not keys:
             return {}
         seen = key_values(keys, self._clock())
-        found: dict[str, Record] = {}
         async with self.database.read() as connection:
-            for some in sql_batches(possible):
-                rows = await connection.execute(_entries_by_id(), {**seen, "ids": some})
-                found |= {row.id: replace(record_of(row), writer=_writer(row)) for row in rows}
-        return found
+            rows = await connection.execute(_entries_by_id(), {**seen, "ids": possible})
+            return {row.id: record_of(row, _writer(row)) for row in rows}
 
     async def duplicates_of(self, record: Record, *, behind: bool = False) -> list[Record]:
         """The owner's entries in the record's layer that claim the same, for the same readers.
@@ -188,27 +186,46 @@ class Reads:
             rows = await connection.execute(newest, values)
             return {row.id: row.changed for row in rows}, total
 
-    async def search_words(
-        self, layer: Layer, question: Question, among: Sequence[int] = ()
-    ) -> list[Scored]:
-        """The entries of a layer that have the question's words, best first.
+    async def search_words(self, layer: Layer, question: Question) -> WordAnswers:
+        """The entries of a layer that have the question's words.
 
         Args:
             layer: where.
             question: who asks, and what.
-            among: the numbers of the only entries that are looked at; all where there are none.
         """
         if not question.keys:
+            return WordAnswers()
+        shape, values = self.asked(question)
+        values["layer"] = str(layer)
+        async with self.database.read() as connection:
+            rare = await words.rarities(connection, question.terms, shape, values)
+            rows = await words.search(connection, rare, shape, values, question.limit)
+        return WordAnswers([_by_words(row) for row in rows], rare)
+
+    async def words_of(
+        self,
+        numbers: Collection[int],
+        rarities: Mapping[int, float],
+        layer: Layer,
+        question: Question,
+    ) -> list[Scored]:
+        """What the question's words tell of some entries that were found otherwise.
+
+        Args:
+            numbers: the entries' numbers.
+            rarities: what :meth:`search_words` said of the terms.
+            layer: where they are.
+            question: who asks, and what.
+        """
+        if not numbers or not question.keys:
             return []
         shape, values = self.asked(question)
+        values["layer"] = str(layer)
         async with self.database.read() as connection:
             rows = await words.search(
-                connection, str(layer), question.terms, shape, values, question.limit, among
+                connection, rarities, shape, values, len(numbers), sorted(numbers)
             )
-        return [
-            replace(scored(row), score=score(Mode.KEYWORD, None, words_score(row.score)))
-            for row in rows
-        ]
+        return [_by_words(row) for row in rows]
 
     async def terms_of(self, numbers: Collection[int]) -> dict[int, frozenset[int]]:
         """The terms of entries that a caller has been shown, by their numbers."""
@@ -223,8 +240,8 @@ class Reads:
 
     async def admitted(
         self, ids: Collection[str], layer: Layer, question: Question
-    ) -> dict[str, StoredVersion]:
-        """Which of some entries answer the question by its conditions.
+    ) -> dict[str, Scored]:
+        """Which of some entries answer the question by its conditions, without a score.
 
         It is asked for what the vector store found, which may be behind the database.
         """
@@ -232,12 +249,10 @@ class Reads:
             return {}
         shape, values = self.asked(question)
         values["layer"] = str(layer)
-        found: dict[str, StoredVersion] = {}
+        values |= {"layer": str(layer), "ids": ids}
         async with self.database.read() as connection:
-            for some in sql_batches(sorted(ids)):
-                rows = await connection.execute(_versions_by_id(shape), {**values, "ids": some})
-                found |= {row.id: StoredVersion(scored(row), row.version) for row in rows}
-        return found
+            rows = await connection.execute(_shown_by_id(shape), values)
+            return {row.id: scored(row) for row in rows}
 
     async def neighbours(
         self, numbers: Mapping[int, int | None], layer: Layer, question: Question
@@ -253,7 +268,7 @@ class Reads:
             return []
         shape, values = self.asked(question)
         before = [each for each in numbers.values() if each is not None]
-        values |= {"layer": str(layer), "turns": list(numbers), "before": before}
+        values |= {"layer": str(layer), "turns": numbers, "before": before}
         async with self.database.read() as connection:
             return [scored(row) for row in await connection.execute(_neighbours(shape), values)]
 
@@ -312,7 +327,7 @@ def _entries_by_id() -> Select[Any]:
     written = sa.and_(
         versions.c.entry == entries.c.id, versions.c.version == last.scalar_subquery()
     )
-    named = entries.c.id.in_(sa.bindparam("ids", expanding=True))
+    named = among_parameter(entries.c.id, "ids")
     shown = (versions.c.by, versions.c.approved_by)
     joined = entries.outerjoin(versions, written)
     return sa.select(entries, *shown).select_from(joined).where(named, readable())
@@ -323,37 +338,40 @@ def _writer(row: Any) -> Writer | None:
 
 
 @lru_cache(maxsize=256)
-def _versions_by_id(shape: FilterShape) -> Select[Any]:
+def _shown_by_id(shape: FilterShape) -> Select[Any]:
     """What is known of entries of a layer, by their ids, that a question may have as answers."""
-    named = entries.c.id.in_(sa.bindparam("ids", expanding=True))
+    named = among_parameter(entries.c.id, "ids")
     home = entries.c.layer == sa.bindparam("layer")
-    return sa.select(*words.SHOWN, entries.c.version).where(
-        named, home, readable(), *filter_conditions(shape)
-    )
+    return sa.select(*words.SHOWN).where(named, home, readable(), *filter_conditions(shape))
 
 
 @lru_cache(maxsize=256)
 def _neighbours(shape: FilterShape) -> Select[Any]:
     """Entries of a layer that come before or after some, as turns of conversations."""
-    after = entries.c.follows.in_(sa.bindparam("turns", expanding=True))
-    before = entries.c.number.in_(sa.bindparam("before", expanding=True))
+    after = among_parameter(entries.c.follows, "turns")
+    before = among_parameter(entries.c.number, "before")
     home = entries.c.layer == sa.bindparam("layer")
     which = (sa.or_(after, before), home, readable(), *filter_conditions(shape))
     return sa.select(*words.SHOWN).where(*which)
 
 
-def scored(row: Any) -> Scored:
-    """What is known of an entry before it is read, without a score."""
+def scored(row: Any, score: float = 0.0) -> Scored:
+    """What is known of an entry before it is read."""
     return Scored(
         id=row.id,
-        score=0.0,
+        score=score,
         changed=row.updated or row.created,
         created=row.created,
         validity=validity_of(row),
         challenged=row.challenged,
         number=row.number,
         follows=row.follows,
+        version=row.version,
     )
+
+
+def _by_words(row: Any) -> Scored:
+    return scored(row, score(Mode.KEYWORD, None, words_score(row.score)))
 
 
 def sql_batches(values: Sequence[Value]) -> list[Sequence[Value]]:

@@ -13,11 +13,11 @@ from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
+from gateway.toolkit.sql import among_parameter
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.chains import ENDING, FOUND, leads_back
-from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.rows import validity_of
 from plugins.knowledge.memory.store.tables import entries, relations
 from plugins.knowledge.memory.store.visibility import MARKING, is_live, key_values, readable
@@ -71,13 +71,10 @@ class Relations:
         """
         if not targets or not keys:
             return []
-        seen: dict[str, Any] = {**key_values(keys, self._clock()), "answers": sorted(answers)}
-        found: list[Challenge] = []
+        named = {"targets": targets, "answers": answers}
+        seen = {**key_values(keys, self._clock()), **named}
         async with self._database.read() as connection:
-            for some in sql_batches(sorted(targets)):
-                rows = await connection.execute(_challenging(), {**seen, "targets": some})
-                found += map(_challenge, rows)
-        return found
+            return [_challenge(row) for row in await connection.execute(_challenging(), seen)]
 
     async def undecided(self, keys: frozenset[str], limit: int) -> list[Challenge]:
         """Pairs that nobody has decided, the newest first, of what one of the keys may read."""
@@ -194,9 +191,9 @@ def _chosen() -> Select[Any]:
 
 @lru_cache(maxsize=1)
 def _challenging() -> Select[Any]:
-    targets = relations.c.target.in_(sa.bindparam("targets", expanding=True))
+    targets = among_parameter(relations.c.target, "targets")
     order = (relations.c.at, relations.c.entry)
-    among = relations.c.entry.in_(sa.bindparam("answers", expanding=True))
+    among = among_parameter(relations.c.entry, "answers")
     newer = sa.and_(relations.c.kind == str(Relation.IS_NEWER), among)
     which = sa.or_(relations.c.kind.in_(MARKING), newer)
     return _chosen().where(targets, which).order_by(*order)

@@ -6,7 +6,7 @@ from typing import Any
 
 from plugins.knowledge.memory.model.entry import KnowledgeMetadata, KnowledgeSource, Layer
 from plugins.knowledge.memory.model.policy import AccessPolicyConfig
-from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.record import Record, Writer
 from plugins.knowledge.memory.model.validity import ANY_TIME, Validity, Verification
 
 
@@ -39,8 +39,8 @@ def row_of(record: Record) -> dict[str, Any]:
     }
 
 
-def record_of(row: Any) -> Record:
-    """The entry of a row."""
+def record_of(row: Any, writer: Writer | None = None) -> Record:
+    """The entry of a row, with who wrote it where that was read too."""
     return Record(
         id=row.id,
         layer=Layer(row.layer),
@@ -64,6 +64,7 @@ def record_of(row: Any) -> Record:
         challenged=row.challenged,
         number=row.number,
         follows=row.follows,
+        writer=writer,
     )
 
 

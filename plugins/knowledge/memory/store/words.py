@@ -16,6 +16,7 @@ from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.toolkit.bm25 import rarity
+from gateway.toolkit.sql import among_parameter
 from plugins.knowledge.memory.store.tables import entries, words
 from plugins.knowledge.memory.store.visibility import FilterShape, filter_conditions, readable
 from plugins.knowledge.retrieval import bm25
@@ -28,7 +29,7 @@ MAX_TERMS = 32
 """Terms of a question that count: the first ones."""
 
 _MOMENTS = ("created", "updated", "event_at", "valid_from", "valid_until")
-_SHOWN = ("id", "number", "follows", "challenged", *_MOMENTS)
+_SHOWN = ("id", "version", "number", "follows", "challenged", *_MOMENTS)
 SHOWN = tuple(entries.c[name] for name in _SHOWN)
 """What is known of an entry before it is read."""
 
@@ -44,10 +45,29 @@ def term_ids(question: str) -> tuple[int, ...]:
     return bm25.query(question).indices[:MAX_TERMS]
 
 
+async def rarities(
+    connection: AsyncConnection,
+    terms: Sequence[int],
+    shape: FilterShape,
+    values: Mapping[str, Any],
+) -> Mapping[int, float]:
+    """How much each term of a question tells, of those that entries of a layer have.
+
+    Args:
+        connection: to read by.
+        terms: of the question.
+        shape: which filters it has.
+        values: the layer, who asks, and what the filters name (``visibility.py``).
+    """
+    if not terms:
+        return {}
+    having = await connection.execute(_document_counts(shape), {**values, "terms": terms})
+    return _rarities({row[0]: row[1] for row in having})
+
+
 async def search(
     connection: AsyncConnection,
-    layer: str,
-    terms: Sequence[int],
+    rare: Mapping[int, float],
     shape: FilterShape,
     values: Mapping[str, Any],
     limit: int,
@@ -57,28 +77,22 @@ async def search(
 
     Args:
         connection: to read by.
-        layer: the layer's name.
-        terms: of the question.
-        shape: which filters it has.
-        values: who asks, and what the filters name (``visibility.py``).
+        rare: what :func:`rarities` says of the terms.
+        shape: which filters the question has.
+        values: as there.
         limit: how many at most.
         among: the numbers of the only entries that are looked at; all where there are none.
 
     Returns:
         Rows of :data:`SHOWN` and ``score``.
     """
-    if not terms:
-        return []
-    asked = {**values, "layer": layer}
-    having = await connection.execute(_document_counts(shape), {**asked, "terms": list(terms)})
-    rare = _rarities({row[0]: row[1] for row in having})
     if not rare:
         return []
     weighed: dict[str, Any] = {f"term_{place}": term for place, term in enumerate(rare)}
     weighed |= {f"rarity_{place}": rarity for place, rarity in enumerate(rare.values())}
-    asked |= {"terms": list(rare), "most": limit, **weighed}
+    asked = {**values, "terms": rare, "most": limit, **weighed}
     if among:
-        asked["among"] = list(among)
+        asked["among"] = among
     return list(await connection.execute(_weighed(shape, len(rare), bool(among)), asked))
 
 
@@ -99,7 +113,7 @@ def _weighed(shape: FilterShape, terms: int, among: bool) -> Select[Any]:
     score = sa.func.sum(sa.case(*map(worth, range(terms)), else_=0.0)).label("score")
     found = _found(shape, *SHOWN, score)
     if among:
-        found = found.where(words.c.entry.in_(sa.bindparam("among", expanding=True)))
+        found = found.where(among_parameter(words.c.entry, "among"))
     return (
         found.group_by(entries.c.number)
         .order_by(score.desc(), entries.c.id)
@@ -108,7 +122,7 @@ def _weighed(shape: FilterShape, terms: int, among: bool) -> Select[Any]:
 
 
 def _found(shape: FilterShape, *columns: Any) -> Select[Any]:
-    named = words.c.term.in_(sa.bindparam("terms", expanding=True))
+    named = among_parameter(words.c.term, "terms")
     own = words.c.layer == sa.bindparam("layer")
     joined = words.join(entries, words.c.entry == entries.c.number)
     found = sa.select(*columns).select_from(joined)

@@ -144,7 +144,7 @@ class EntryRelations:
             cosines = await self._by_meaning(self.vectors, record.layer, question, vector)
         else:
             words = await self.reads.search_words(record.layer, question)
-            cosines = {each.id: None for each in words}
+            cosines = {each.id: None for each in words.found}
         cosines.pop(record.id, None)
         earlier = await self.reads.read(cosines, question.keys)
         found = [
