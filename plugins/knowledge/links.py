@@ -12,6 +12,7 @@ from functools import cached_property
 from gateway.contract import Tier
 from plugins.knowledge import addresses
 from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.retrieval.markup import runs
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
 
@@ -24,7 +25,11 @@ _DEFINED = re.compile(
 )
 """An address that links refer to by a label: ``[label]: guides/pages.md "Title"``."""
 _HREF = re.compile(r"\bhref=[\"']([^\"'\s]{1,1000})[\"']")
-_CODE = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1|`[^`\n]{1,500}`", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(
+    r"`[^`\n]{1,500}`|<(script|style)\b[^>]{0,1000}>(?:[^<]|<(?!/\1)){0,20000}</\1 *>",
+    re.IGNORECASE,
+)
+"""What is no text, beside the code between fences."""
 _TEMPLATED = re.compile(
     r"(?:(?<=\]\()|(?<=href=[\"']))\s{0,9}"
     r"\{(?:\{|%)[^{}\"'\n]{0,200}[\"']([^\"'\n]{1,1000})[\"'][^{}\n]{0,200}[}%]\}"
@@ -198,7 +203,8 @@ class Links:
 
 def links_of(document: Document) -> Iterator[Link]:
     """The links of a document, in its text and then in its fields."""
-    body = _ROOT.sub("", _TEMPLATED.sub(r"\1", _CODE.sub(" ", document.content)))
+    told = "\n".join(text for text, is_code in runs(document.content) if not is_code)
+    body = _ROOT.sub("", _TEMPLATED.sub(r"\1", _CODE.sub(" ", told)))
     for match in _WIKI.finditer(body):
         yield Link((match[1].strip(),), False, match[0])
     for pattern in (_LINK, _DEFINED, _HREF):

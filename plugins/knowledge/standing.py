@@ -75,7 +75,7 @@ class Standings:
             text="",
             superseded_by=[one.key for one in by] or None,
             contested_with=list(contested) or None,
-            ended_at=min(ends, default=None),
+            ended_at=min((each for each in ends if each >= entry.starts), default=None),
             starts_at=starts,
             unverified_days=self._unverified_days(entry, now),
             source_changed=self._changed_source(entry, up_to),

@@ -215,13 +215,11 @@ class SyncLoop:
             facts["taken_out"] = [str(one) for one in taken][:20]
         if self.followers:
             facts["commits"] = {one.source.key: one.source.listing.commit for one in self.followers}
-        if status.error:
+        behind = [follower.error for follower in self.followers if follower.error]
+        if said := status.error or "; ".join(behind):
             kept = f" {served} documents of the last sync are served." if served else ""
-            return Health("degraded" if served else "failed", status.error + "." + kept, facts)
-        if behind := [follower.error for follower in self.followers if follower.error]:
-            said = "; ".join(behind)
-            kept = f" {served} documents of the last sync are served." if served else ""
-            return Health("degraded" if served else "failed", f"{said}.{kept}", facts)
+            detail = f"{said.rstrip('.')}.{kept}"
+            return Health("degraded" if served else "failed", detail, facts)
         if not status.ready or not all(one.is_served for one in self.followers):
             doing = f"Indexing: {status.done} of {status.total} documents."
             return Health("starting", doing if status.total else "Reading the notes.", facts)

@@ -131,7 +131,18 @@ async def test_a_link_of_another_form_leads_to_the_page(base: Base, text: str) -
     assert [one.id for one in found.links or ()] == ["pages"]
 
 
-@pytest.mark.parametrize("text", ["[^1]: pages", "[x]: not an address", "`[1]: pages.md`"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[^1]: pages",
+        "[x]: not an address",
+        "`[1]: pages.md`",
+        "1. Write this:\n\n    ```md\n    [pages](pages.md)\n    ```\n",
+        "> ````\n> ```\n> [pages](pages.md)\n> ````",
+        "<script>const page = '[pages](pages.md)';</script>",
+        "<!-- [pages](pages.md) -->",
+    ],
+)
 async def test_what_only_looks_like_a_link_leads_nowhere(base: Base, text: str) -> None:
     await base.put(page("sidebar", text))
     found = await base.knowledge.related(ContentType.ARTICLE, "sidebar", Tier.OPEN)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from gateway.toolkit.words import STOP_WORDS, stem
@@ -32,7 +32,7 @@ _LABEL = re.compile(r"^([^:.!?\n]{3,60}):\s+(\S.*)$")
 _PERSONS = {"i": SELF, "my": SELF, "me": SELF, "mine": SELF, "we": US, "our": US, "us": US}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Claim:
     """What a sentence claims.
 
@@ -62,9 +62,9 @@ class Claim:
     voice: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def terms(self) -> frozenset[str]:
-        """All terms."""
+        """All terms; each is compared with those of dozens of others."""
         return self.subject | self.attribute | self.said
 
 

@@ -42,6 +42,14 @@ async def test_a_document_says_what_stands_in_its_place_and_comes_behind_it(base
     assert seen == {"new": "", "old": "superseded by practice/new; held until 2024-10-16"}
 
 
+async def test_nothing_is_said_to_have_ended_before_it_began(base, make) -> None:
+    await base.put(
+        make("practice/old", "Bread.", title="Bread", superseded_by="New", valid_from=day(-2)),
+        make("practice/new", "Rolls of bread.", title="New", valid_from=day(-9)),
+    )
+    assert (await found(base))["old"] == "superseded by practice/new"
+
+
 async def test_a_new_document_can_say_what_it_supersedes_by_name_path_or_link(base, make) -> None:
     named = ["[[Old bread]]", "pattern/rye", "practice/flat.md"]
     await base.put(
