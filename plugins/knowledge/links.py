@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 from gateway.contract import Tier
 from plugins.knowledge import addresses
@@ -92,16 +93,26 @@ class Targets:
         return next(iter(self._called(name)), None)
 
     def named(self, written: str, by: Entry) -> Entry | None:
-        """The document that a field names: by its ``contentType/id``, by a path or by a name.
+        """The document that a field names; None where that is none or not clear."""
+        found = self.meant(written, by)
+        return found[0] if len(found) == 1 else None
+
+    def meant(self, written: str, by: Entry) -> list[Entry]:
+        """The documents that a field may mean: by ``contentType/id``, by a path or by a name.
+
+        Of several of one name those count that share most folders with the document.
 
         Args:
             written: the field's value.
             by: whose field it is; a successor may keep the title, and means the other one.
         """
         name = _unbracketed(written)
-        one = self._store.entry(name, self._up_to) or self._at(name)
-        found = self._called(name) if one is None else [one]
-        return next(iter(sorted(found, key=lambda each: each.key == by.key)), None)
+        if (one := self._store.entry(name, self._up_to) or self._at(name)) is not None:
+            return [one]
+        found = self._names.best(posixpath.basename(name), self._up_to)
+        found = [each for each in found if each.key != by.key] or found
+        shared = [_shared_folders(each.path, by.path) for each in found]
+        return [each for each, count in zip(found, shared, strict=True) if count == max(shared)]
 
     def _called(self, name: str) -> Sequence[Entry]:
         return self._names.find(posixpath.basename(name), self._up_to)
@@ -214,6 +225,12 @@ def links_of(document: Document) -> Iterator[Link]:
     for name in _FIELDS:
         for said in getattr(document.metadata, name, None) or ():
             yield Link((_unbracketed(said),), False, said)
+
+
+def _shared_folders(path: str, other: str) -> int:
+    """How many folders two paths have in common, from the root on."""
+    pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _unbracketed(name: str) -> str:

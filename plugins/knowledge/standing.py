@@ -205,6 +205,9 @@ def _at_odds(entry: Entry, known: Claims) -> tuple[Cause, str] | None:
     if others := known.circles.get(entry.key):
         said = f"it is superseded by {', '.join(others)}, in a circle; nothing of that counts"
         return "circle", said
+    if name := known.unclear.get(entry.key):
+        said = f"several are called {name!r}, of which it says something: name the one by its path"
+        return "unclear", said
     if name := known.lost.get(entry.key):
         return "lost", f"it says to be superseded by {name!r}, which is not here"
     if others := known.contested.get(entry.key):

@@ -24,12 +24,14 @@ class Claims:
         circles: what it supersedes, and is superseded by; neither counts.
         contested: what is at odds with it.
         lost: what it says to be superseded by, and which is nowhere to be seen.
+        unclear: a name by which it means another, and which several have; it counts for none.
     """
 
     successors: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
     circles: Mapping[str, Sequence[str]] = field(default_factory=dict)
     contested: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lost: Mapping[str, str] = field(default_factory=dict)
+    unclear: Mapping[str, str] = field(default_factory=dict)
 
 
 def is_claiming(entry: Entry) -> bool:
@@ -49,8 +51,11 @@ def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str])
     later: defaultdict[str, dict[str, Entry]] = defaultdict(dict)
     contested: defaultdict[str, dict[str, None]] = defaultdict(dict)
     lost: dict[str, str] = {}
+    unclear: dict[str, str] = {}
     for entry in entries:
         said = entry.metadata
+        if several := [each for each in _names(entry) if len(targets.meant(each, entry)) > 1]:
+            unclear[entry.key] = several[0]
         if said.superseded_by is not None:
             if (by := targets.named(said.superseded_by, entry)) is None:
                 lost[entry.key] = said.superseded_by
@@ -73,6 +78,7 @@ def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str])
         circles={key: sorted(some) for key, some in circles.items()},
         contested={key: list(some) for key, some in contested.items()},
         lost=lost,
+        unclear=unclear,
     )
 
 
@@ -106,6 +112,13 @@ def _turned(edges: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
         for other in some:
             turned[other].add(key)
     return dict(turned)
+
+
+def _names(entry: Entry) -> list[str]:
+    """All that a document says something of."""
+    said = entry.metadata
+    own = [] if said.superseded_by is None else [said.superseded_by]
+    return [*own, *(said.supersedes or ()), *(said.contests or ())]
 
 
 def _named(names: Iterable[str] | None, by: Entry, targets: Targets) -> Iterable[Entry]:

@@ -10,7 +10,7 @@ from typing import Literal
 from plugins.knowledge.notes.content_types import ContentType, matching
 from plugins.knowledge.notes.documents import Entry
 
-Cause = Literal["age", "end", "circle", "lost", "contested", "source"]
+Cause = Literal["age", "end", "circle", "unclear", "lost", "contested", "source"]
 """Why a document should be looked at."""
 
 

@@ -59,13 +59,21 @@ class Names:
 
     def find(self, name: str, up_to: Tier) -> list[Entry]:
         """The entries called so that a caller of this tier may see, by title before alias or id."""
+        return [entry for _, entry in self._ranked(name, up_to)]
+
+    def best(self, name: str, up_to: Tier) -> list[Entry]:
+        """Of these the ones that have it for a title; where none has, all."""
+        found = self._ranked(name, up_to)
+        return [entry for rank, entry in found if rank == found[0][0]]
+
+    def _ranked(self, name: str, up_to: Tier) -> list[tuple[int, Entry]]:
         if len(name) > _MAX_NAME_CHARACTERS:
             return []
         self._follow()
         ranks = self._ranks.get(normal_form(name), {})
         keys = sorted(ranks, key=lambda key: (ranks[key], key))
-        entries = (self._store.entry(key, up_to) for key in keys)
-        return [entry for entry in entries if entry is not None]
+        entries = ((ranks[key], self._store.entry(key, up_to)) for key in keys)
+        return [(rank, entry) for rank, entry in entries if entry is not None]
 
     def other_names(self, question: str, up_to: Tier) -> list[str]:
         """What the lexicon also calls the terms that a question has, so that both are sought."""

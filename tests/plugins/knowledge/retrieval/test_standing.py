@@ -75,6 +75,35 @@ async def test_a_successor_that_keeps_the_title_means_the_other_document(base, m
     assert seen["z-old"].startswith("superseded by practice/a-new")
 
 
+async def test_of_several_of_one_name_the_one_in_the_same_folder_is_meant(base, make) -> None:
+    here, there, new = (
+        make(f"practice/{id}", "Bread.", title=title, **more).model_copy(update={"path": path})
+        for id, title, path, more in (
+            ("a", "Setup", "docs/bread/setup.md", {}),
+            ("b", "Setup", "docs/cake/setup.md", {}),
+            ("c", "New setup", "docs/cake/new.md", {"supersedes": ["Setup"]}),
+        )
+    )
+    await base.put(here, there, new)
+    seen = await found(base)
+    assert (seen["a"], seen["b"].partition(";")[0]) == ("", "superseded by practice/c")
+
+
+@pytest.mark.parametrize("field", ["supersedes", "contests"])
+async def test_a_name_that_several_have_ends_none_of_them_and_the_author_is_asked(
+    base, make, field: str
+) -> None:
+    await base.put(
+        make("practice/a", "Bread.", title="Setup"),
+        make("practice/b", "Bread.", title="Setup"),
+        make("practice/c", "Bread.", title="New setup", **{field: ["Setup"]}),
+    )
+    assert set((await found(base)).values()) == {""}
+    (asked,) = base.knowledge.standings.wanting_look(Tier.MEMBERS)
+    assert (asked.entry.id, asked.cause) == ("c", "unclear")
+    assert "several are called 'Setup'" in asked.reason
+
+
 async def test_a_document_in_the_root_of_a_source_is_named_by_its_path(base, make) -> None:
     old = make("practice/old", "Bread, bread.", superseded_by="newer.md")
     new = make("practice/new", "Rolls.")
