@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gateway.contract import ContentScrub, Objects
+from gateway.toolkit.freed_memory import give_back
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.frontmatter import Problem, summed
 from plugins.knowledge.retrieval.index import Index
@@ -27,6 +28,9 @@ Result = TypeVar("Result")
 
 READER_VERSION = 3
 """The version of the code that reads notes: when it changes, every note is read again."""
+
+MANY_DOCUMENTS = 1_000
+"""So many written at once leave memory behind that is worth giving back to the system."""
 
 SETTINGS_NOT_READ = {"memory", "github", "schedule"}
 """The settings that change nothing about how a note is read."""
@@ -176,6 +180,8 @@ class Sync:
                 raise
             self.status.error = ""
             self.status.ready = True
+            if len(outcome.written) >= MANY_DOCUMENTS:
+                await asyncio.to_thread(give_back)
             return outcome
 
     async def adopt(self, *, surely: bool = False) -> Outcome:
