@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from datetime import datetime
 
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.record import Record
@@ -26,6 +27,10 @@ class UndoableWorkingLayer(WorkingLayer):
     def holds(self, id: str) -> bool:
         """As ``WorkingLayer.holds``."""
         return self._over.holds(id)
+
+    def duplicates_of(self, record: Record, now: datetime) -> list[Record]:
+        """As ``WorkingLayer.duplicates_of``."""
+        return self._over.duplicates_of(record, now)
 
     def put(self, records: Iterable[Record]) -> None:
         """As ``WorkingLayer.put``."""

@@ -11,6 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from plugins.knowledge.memory.algorithms.relevance import score, sort_by_score, words_score
 from plugins.knowledge.memory.model.entry import Layer
@@ -36,6 +37,7 @@ MAX_TOTAL_BYTES = 256 * 1024 * 1024
 @dataclass(frozen=True, slots=True)
 class _Held:
     record: Record
+    fingerprint: str
     terms: tuple[int, ...]
     labels: frozenset[str]
     size: int
@@ -147,6 +149,22 @@ class WorkingLayer:
             return []
         return [one.record for one in pad.held.values() if _admits(entry_filter, one)]
 
+    def duplicates_of(self, record: Record, now: datetime) -> list[Record]:
+        """What the owner's pad holds that claims the same of the same time.
+
+        Args:
+            record: what is said now.
+            now: the time.
+        """
+        pad = self._pad(record.owner)
+        claimed, kept = record.fingerprint, [] if pad is None else pad.held.values()
+        alike = [one.record for one in kept if one.fingerprint == claimed]
+        return [
+            each
+            for each in alike
+            if each.id != record.id and record.validity.repeats(each.validity, now, is_event=False)
+        ]
+
     def forget(self, person: str) -> None:
         """Remove all of a person's entries."""
         pad = self._pads.pop(person, None)
@@ -188,7 +206,7 @@ def _held(record: Record, pad: _Pad) -> _Held:
         pad.weights.setdefault(term, {})[record.id] = weight
     written = len(json.dumps(record.fields())) + len(record.text)
     size = written + _BYTES_PER_TERM * (10 + len(found) + len(own))
-    return _Held(record, tuple(found), own, size)
+    return _Held(record, record.fingerprint, tuple(found), own, size)
 
 
 def _forget_terms(pad: _Pad, one: _Held) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.algorithms.settlement import settle
+from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.record import Record, is_generated_id
 from plugins.knowledge.memory.model.responses import CreateResponse
 from plugins.knowledge.memory.store.audit import AuditRecord
@@ -68,6 +70,26 @@ async def settle_claims(
     if entries.vectors is not None:
         await entries.vectors.hide(settled.gone)
     return CreateResponse(entry=winner.entry(), status="created" if before is None else "updated")
+
+
+def settle_noted(
+    working: WorkingLayer, record: Record, now: datetime, *, is_turn: bool
+) -> CreateResponse:
+    """Keep an entry in working memory; what its owner says again stands once, and is surer.
+
+    Args:
+        working: working memory.
+        record: the entry.
+        now: the time.
+        is_turn: whether it is a turn of a conversation: the same words later are another one.
+    """
+    twins = [] if is_turn else working.duplicates_of(record, now)
+    chosen = not is_generated_id(record.id)
+    settled = settle([record, *twins], now, new=record.id, chosen=chosen)
+    working.take(settled.gone)
+    working.put([settled.winner])
+    is_new = settled.winner.id == record.id
+    return CreateResponse(entry=settled.winner.entry(), status="created" if is_new else "updated")
 
 
 def _audit_records(

@@ -31,7 +31,7 @@ from plugins.knowledge.memory.store.audit import AuditLog, AuditRecord
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.vectors import MemoryVectors
 from plugins.knowledge.memory.store.writes import Event, Writes
-from plugins.knowledge.memory.write.claims import settle_claims
+from plugins.knowledge.memory.write.claims import settle_claims, settle_noted
 from plugins.knowledge.memory.write.drafts import new_record, updated_record
 from plugins.knowledge.memory.write.embedding import entry_vector
 from plugins.knowledge.memory.write.merging import merged
@@ -119,7 +119,7 @@ class Entries:
                 "the entry gets one.",
             )
         if record.layer is Layer.WORKING:
-            return self._noted(record)
+            return settle_noted(self.working, record, self.clock(), is_turn=after is not None)
         options = request.options
         vector = await entry_vector(
             self.vectors, record, request.entry.embedding, options.generate_embedding
@@ -137,10 +137,6 @@ class Entries:
             if made := await settle_claims(self, record, twins, vector, caller, related):
                 return made
         raise _too_many_changes()
-
-    def _noted(self, record: Record) -> CreateResponse:
-        self.working.put([record])
-        return CreateResponse(entry=record.entry(), status="created")
 
     async def update(
         self,

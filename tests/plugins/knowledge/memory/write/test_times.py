@@ -42,6 +42,16 @@ def day(number: int) -> str:
 ENDED = {"valid_from": day(-90), "valid_until": day(-30)}
 
 
+async def test_what_is_said_again_in_working_memory_stands_there_once(world: World) -> None:
+    first = await write(world, "The lamp is lit.", layer="working", metadata={"tags": ["lamp"]})
+    again = await write(world, "the lamp  is LIT.", layer="working", metadata={"tags": ["light"]})
+    assert (again.status, again.entry.id) == ("updated", first.entry.id)
+    assert set(again.entry.metadata.tags) == {"lamp", "light"}
+    assert await world.found(ANA, "lamp", layer={"types": ["working"]}) == ["the lamp  is LIT."]
+    other = await write(world, "The lamp is lit.", BEN, layer="working")
+    assert (other.status, other.entry.id != first.entry.id) == ("created", True)
+
+
 @pytest.mark.parametrize(
     ("kept", "said", "layer"),
     [
@@ -50,6 +60,7 @@ ENDED = {"valid_from": day(-90), "valid_until": day(-30)}
         ({"event_at": day(-9)}, {"event_at": day(-2)}, "episodic"),
         ({"valid_from": day(30)}, {}, "semantic"),
         ({}, {"valid_from": day(30)}, "semantic"),
+        (ENDED, {}, "working"),
     ],
 )
 async def test_the_same_words_about_another_time_are_another_entry(
