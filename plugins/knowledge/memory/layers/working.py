@@ -150,7 +150,7 @@ class WorkingLayer:
         return [one.record for one in pad.held.values() if _admits(entry_filter, one)]
 
     def duplicates_of(self, record: Record, now: datetime) -> list[Record]:
-        """What the owner's pad holds that claims the same of the same time.
+        """What the owner's pad holds that claims the same of the same time, by the same agent.
 
         Args:
             record: what is said now.
@@ -158,11 +158,13 @@ class WorkingLayer:
         """
         pad = self._pad(record.owner)
         claimed, kept = record.fingerprint, [] if pad is None else pad.held.values()
-        alike = [one.record for one in kept if one.fingerprint == claimed]
+        alike = (one.record for one in kept if one.fingerprint == claimed)
         return [
             each
             for each in alike
-            if each.id != record.id and record.validity.repeats(each.validity, now, is_event=False)
+            if each.id != record.id
+            and each.agent == record.agent
+            and record.validity.repeats(each.validity, now, is_event=False)
         ]
 
     def forget(self, person: str) -> None:

@@ -92,7 +92,8 @@ class Reads:
     async def duplicates_of(self, record: Record, *, behind: bool = False) -> list[Record]:
         """The owner's entries in the record's layer that claim the same, for the same readers.
 
-        What was said of another time is another claim.
+        What was said of another time is another claim, and what another agent notes in a session
+        is its own: each finds what it wrote there.
 
         Args:
             record: what is said now.
@@ -113,6 +114,7 @@ class Reads:
             for each in found
             if each.readers == record.readers
             and each.id != record.id
+            and (each.agent == record.agent or record.layer is not Layer.SESSION)
             and said.repeats(each.validity, now, is_event=is_event)
             and (not behind or each.follows == record.follows)
         ]

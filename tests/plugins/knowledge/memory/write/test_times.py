@@ -18,9 +18,14 @@ SHARED = {"policy": "shared", "allowed_teams": ["garden"]}
 
 
 async def write(
-    world: World, content: str, who: Any = ANA, layer: str = "semantic", **entry: Any
+    world: World,
+    content: str,
+    who: Any = ANA,
+    layer: str = "semantic",
+    agent: str | None = None,
+    **entry: Any,
 ) -> CreateResponse:
-    options = {"layer": {"type": layer}}
+    options = {"layer": {"type": layer, "agent_id": agent}}
     request = CreateRequest.model_validate(
         {"entry": {"content": content, **entry}, "options": options}
     )
@@ -50,6 +55,15 @@ async def test_what_is_said_again_in_working_memory_stands_there_once(world: Wor
     assert await world.found(ANA, "lamp", layer={"types": ["working"]}) == ["the lamp  is LIT."]
     other = await write(world, "The lamp is lit.", BEN, layer="working")
     assert (other.status, other.entry.id != first.entry.id) == ("created", True)
+
+
+@pytest.mark.parametrize("layer", ["working", "session"])
+async def test_what_two_agents_note_is_found_by_each(world: World, layer: str) -> None:
+    for agent in ("one", "two", "two"):
+        await write(world, "The lamp is lit.", layer=layer, agent=agent)
+    for agent in ("one", "two"):
+        of = {"types": [layer], "agent_id": agent}
+        assert await world.found(ANA, "lamp", layer=of) == ["The lamp is lit."]
 
 
 @pytest.mark.parametrize(
