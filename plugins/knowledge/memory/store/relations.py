@@ -16,9 +16,10 @@ from gateway.contract import Database
 from gateway.toolkit.sql import among_parameter
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.chains import ENDING, FOUND, leads_back
-from plugins.knowledge.memory.store.rows import validity_of
+from plugins.knowledge.memory.store.rows import record_of, validity_of
 from plugins.knowledge.memory.store.tables import entries, relations
 from plugins.knowledge.memory.store.visibility import MARKING, is_live, key_values, readable
 
@@ -142,12 +143,13 @@ class Relations:
             await connection.execute(sa.insert(relations), rows)
             await _mark(connection, [entry, *related])
 
-    async def ended_by(self, entry: str) -> set[str]:
-        """The ids of the entries that an entry ends, as was decided."""
-        ending = relations.c.kind.in_(ENDING)
-        chosen = sa.select(relations.c.target).where(relations.c.entry == entry, ending)
+    async def ended_by(self, entry: str) -> list[Record]:
+        """The live entries that an entry ends, as was decided: for a rule, whoever reads them."""
+        joined = entries.join(relations, entries.c.id == relations.c.target)
+        ending = (relations.c.entry == entry, relations.c.kind.in_(ENDING))
+        chosen = sa.select(entries).select_from(joined).where(*ending, is_live(self._clock()))
         async with self._database.read() as connection:
-            return set(await connection.scalars(chosen))
+            return [record_of(row) for row in await connection.execute(chosen)]
 
     async def successors_in(self, connection: AsyncConnection, target: str, entry: str) -> set[str]:
         """What ends an entry already, beside one that is to: live entries, whoever reads them."""

@@ -164,7 +164,7 @@ class Entries:
             self.check_change(current, request, caller)
             wanted = await self.wanted(current, request, caller)
             self.rules.check(wanted, current, agreement)
-            if agreement is None and await self.relations.shows_an_end(current, wanted, caller):
+            if agreement is None and await self.relations.shows_an_end(current, wanted, person):
                 raise ApprovalNeeded(wanted, current)
             if current.layer is Layer.WORKING:
                 self.working.put([wanted])

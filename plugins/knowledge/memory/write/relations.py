@@ -101,23 +101,22 @@ class EntryRelations:
             related[target.id] = (target, draft.kind)
         return list(related.values())
 
-    async def shows_an_end(self, current: Record, wanted: Record, caller: Caller) -> bool:
+    async def shows_an_end(self, current: Record, wanted: Record, person: str) -> bool:
         """Whether a new version shows somebody else that an entry is over, who did not see it.
 
         Args:
             current: the later entry, which ends others.
             wanted: its new version.
-            caller: who writes that.
+            person: who writes that.
         """
         if not widens_readers(current, wanted):
             return False
-        targets = await self.store.ended_by(current.id)
-        own = {person_key(caller.person or "")}
+        own = {person_key(person)}
         return any(
             intersect_keys(wanted.readers, each.readers)
             - intersect_keys(current.readers, each.readers)
             - own
-            for each in (await self.reads.read(targets, caller_keys(caller))).values()
+            for each in await self.store.ended_by(current.id)
         )
 
     async def near(self, record: Record, vector: Vector | None, caller: Caller) -> list[Near]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -144,3 +145,17 @@ async def test_opening_an_entry_that_ends_one_of_others_waits_for_a_person(world
     opened = await world.memory.governed.update(mine.id, request, ANA)
     assert opened.status == "pending_approval"
     assert marks(await world.ask(BEN, "code of the gate 1111"))[shared.content] == ""
+
+
+async def test_who_may_no_longer_read_what_they_ended_cannot_show_that_alone(world: World) -> None:
+    shared = await world.remember(ANA, "The code of the gate is 1111.", SHARED)
+    own = await world.remember(BEN, "The code of the gate is 2222.")
+    draft = RelationDraft(kind=Relation.SUPERSEDES, target=shared.id)
+    assert (await world.memory.governed.relate(own.id, draft, BEN)).status == "done"
+    left = replace(BEN, groups=frozenset())
+    request = UpdateRequest.model_validate(
+        {"entry": {"content": own.content}, "options": {"access_policy": SHARED}}
+    )
+    opened = await world.memory.governed.update(own.id, request, left)
+    assert opened.status == "pending_approval"
+    assert marks(await world.ask(ANA, "code of the gate 1111"))[shared.content] == ""
