@@ -1,4 +1,7 @@
-"""Chains: an entry ends another one, which has ended a third."""
+"""Links of entries that go: an entry ends another one, which has ended a third.
+
+What goes because another entry stands for it leaves that one its links.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from plugins.knowledge.memory.rights.access import meet_only_within
 from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.rows import record_of
 from plugins.knowledge.memory.store.tables import entries, relations
-from plugins.knowledge.memory.store.visibility import is_live, key_values, readable
+from plugins.knowledge.memory.store.visibility import MARKING, is_live, key_values, readable
 
 ENDING = tuple(str(each) for each in Relation if each.ends_the_other)
 """How an entry goes together with an earlier one that then holds no more."""
@@ -26,9 +29,12 @@ FOUND = tuple(str(each) for each in Relation if each.is_found)
 """How, where nobody has decided it."""
 
 
+_ORDERING = (*MARKING, str(Relation.IS_NEWER))
+
+
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """That an entry ends another one: who decided it, and when."""
+    """How an entry goes together with another one: who decided it, and when."""
 
     entry: str
     target: str
@@ -93,8 +99,43 @@ async def close_chains(connection: AsyncConnection, gone: Sequence[Record], now:
     await _write(connection, closed)
 
 
-async def _links_of(connection: AsyncConnection, ids: Collection[str]) -> set[_Link]:
-    chosen = sa.select(*relations.c).where(relations.c.kind.in_(ENDING))
+async def hand_on(connection: AsyncConnection, gone: Collection[str], heir: str) -> None:
+    """Let an entry have the links of others that go, and that said the same to the same readers.
+
+    Args:
+        connection: the transaction in which they go; it holds the lock of the events.
+        gone: the ids of these.
+        heir: the id of the entry.
+    """
+    links = await _links_of(connection, gone, tuple(map(str, Relation)))
+    moved: dict[tuple[str, str], _Link] = {}
+    for each in sorted(links, key=lambda each: (each.kind not in FOUND, each.at)):
+        entry, target = (heir if id in gone else id for id in (each.entry, each.target))
+        if entry != target:  # what was decided takes the place of what was only found
+            moved[entry, target] = _Link(entry, target, each.kind, each.by, each.at)
+    for some in sql_batches(sorted(moved)):
+        pairs = sa.select(relations.c.entry, relations.c.target).where(_are_pairs(some))
+        known = {frozenset(pair) for pair in await connection.execute(pairs)}
+        found = {pair for pair in some if moved[pair].kind in FOUND and frozenset(pair) in known}
+        await _write(connection, {pair: moved[pair] for pair in some if pair not in found})
+    await mark(connection, [heir])
+
+
+async def mark(connection: AsyncConnection, ids: Sequence[str]) -> None:
+    """Note at entries whether something is at odds with them, so that others need no look."""
+    marked = sa.exists(
+        sa.select(sa.literal(1))
+        .where(relations.c.target == entries.c.id, relations.c.kind.in_(_ORDERING))
+        .correlate(entries)
+    )
+    named = sa.update(entries).where(entries.c.id.in_(ids))
+    await connection.execute(named.values(challenged=marked))
+
+
+async def _links_of(
+    connection: AsyncConnection, ids: Collection[str], kinds: Sequence[str] = ENDING
+) -> set[_Link]:
+    chosen = sa.select(*relations.c).where(relations.c.kind.in_(kinds))
     found = set()
     for some in sql_batches(sorted(ids)):
         named = sa.or_(relations.c.entry.in_(some), relations.c.target.in_(some))

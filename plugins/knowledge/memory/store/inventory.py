@@ -67,7 +67,9 @@ class Inventory:
             for record in map(record_of, await self._rows(whole)):
                 times = record.validity
                 event = times.event_at if record.layer is Layer.EPISODIC else None
-                alike = record.readers, event, times.valid_from, times.valid_until, record.follows
+                agent = record.agent if record.layer is Layer.SESSION else None
+                said = record.readers, agent, record.follows
+                alike = *said, event, times.valid_from, times.valid_until
                 groups.setdefault(alike, []).append(record)
             found += [group for group in groups.values() if len(group) > 1]
         return found

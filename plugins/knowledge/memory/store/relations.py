@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -18,12 +18,10 @@ from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Relation
-from plugins.knowledge.memory.store.chains import ENDING, FOUND, leads_back
+from plugins.knowledge.memory.store.chains import ENDING, FOUND, leads_back, mark
 from plugins.knowledge.memory.store.rows import record_of, validity_of
 from plugins.knowledge.memory.store.tables import entries, relations
 from plugins.knowledge.memory.store.visibility import MARKING, is_live, key_values, readable
-
-_ORDERING = (*MARKING, str(Relation.IS_NEWER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,7 @@ class Relations:
         rows = [{**row, "target": target, "kind": str(kind)} for target, kind in related.items()]
         if rows:
             await connection.execute(sa.insert(relations), rows)
-            await _mark(connection, [entry, *related])
+            await mark(connection, [entry, *related])
 
     async def ended_by(self, entry: str) -> list[Record]:
         """The live entries that an entry ends, as was decided: for a rule, whoever reads them."""
@@ -170,17 +168,6 @@ async def _known(connection: AsyncConnection, entry: str, others: Collection[str
         )
     )
     return {id for pair in await connection.execute(pairs) for id in pair}
-
-
-async def _mark(connection: AsyncConnection, ids: Sequence[str]) -> None:
-    """Note at entries whether something is at odds with them, so that others need no look."""
-    marked = sa.exists(
-        sa.select(sa.literal(1))
-        .where(relations.c.target == entries.c.id, relations.c.kind.in_(_ORDERING))
-        .correlate(entries)
-    )
-    named = sa.update(entries).where(entries.c.id.in_(ids))
-    await connection.execute(named.values(challenged=marked))
 
 
 def _chosen() -> Select[Any]:

@@ -15,7 +15,7 @@ from gateway.toolkit.sql import exclusive
 from plugins.knowledge.memory.model.entry import LAYER_LIFETIMES
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Verification
-from plugins.knowledge.memory.store.chains import close_chains
+from plugins.knowledge.memory.store.chains import close_chains, hand_on
 from plugins.knowledge.memory.store.erasure import erase_entries
 from plugins.knowledge.memory.store.inserts import insert_entries, insert_versions
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
@@ -209,6 +209,7 @@ class Writes:
                 removed = await self._taken_out(connection, gone, gone)
                 if len(removed) != len(gone):
                     raise _Outdated
+                await hand_on(connection, gone, winner.id)
                 await self._once(connection)
                 kind: Kind = "created" if seen is None else "updated"
                 now = self._clock()

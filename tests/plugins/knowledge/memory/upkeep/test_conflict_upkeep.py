@@ -3,7 +3,8 @@
 import pytest
 
 from plugins.knowledge.memory.model.errors import MemoryFailed
-from plugins.knowledge.memory.model.requests import UpdateRequest
+from plugins.knowledge.memory.model.requests import RelationDraft, UpdateRequest
+from plugins.knowledge.memory.model.validity import Relation
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, World
 from tests.plugins.knowledge.memory.upkeep.conftest import points, upkeep
 
@@ -44,6 +45,26 @@ async def test_entries_of_others_or_for_others_stay_beside_each_other(world: Wor
     await world.remember(ANA, "The well is dry.", layer="user")
     assert await upkeep(world, minutes=10) == {}
     assert len(await world.found(ANA, "well")) == 3
+
+
+async def test_what_the_one_that_goes_had_ended_stays_ended(world: World) -> None:
+    await world.remember(ANA, "The well is dry.", confidence=0.9)
+    twin = await world.remember(ANA, "The well is deep.", confidence=0.5)
+    old = await world.remember(ANA, "The spring has water.")
+    draft = RelationDraft(kind=Relation.SUPERSEDES, target=old.id)
+    assert (await world.memory.governed.relate(twin.id, draft, ANA)).status == "done"
+    await world.change(ANA, twin.id, "The well is dry.")
+    assert await upkeep(world, minutes=10) == {"replaced": 1}
+    (found,) = (await world.ask(ANA, "spring water")).results[-1:]
+    assert found.entry.id == old.id
+    assert found.standing is not None
+    assert not found.standing.holds
+
+
+async def test_two_agents_notes_of_a_session_stay_beside_each_other(world: World) -> None:
+    for agent in ("one", "two"):
+        await world.remember(ANA, "The well is dry.", layer="session", agent=agent)
+    assert await upkeep(world, minutes=10) == {}
 
 
 async def test_what_a_person_is_asked_about_is_left_as_it_is(world: World) -> None:
