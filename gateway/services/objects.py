@@ -94,6 +94,10 @@ def _fault(segment: str) -> str | None:
     return None
 
 
+def _checked(keys: Sequence[str]) -> list[str]:
+    return [check_key(key) for key in keys]
+
+
 class ObjectService:
     """A folder, a bucket or, for tests, memory; opened at first use.
 
@@ -140,7 +144,8 @@ class ObjectService:
 
     async def delete(self, *keys: str) -> None:
         """Remove objects; an absent key is not an error."""
-        checked = [check_key(key) for key in keys]
+        are_many = len(keys) > MAX_DELETED  # looking at 100,000 keys would hold up the loop
+        checked = await asyncio.to_thread(_checked, keys) if are_many else _checked(keys)
         for start in range(0, len(checked), MAX_DELETED):
             await asyncio.to_thread(self._delete, checked[start : start + MAX_DELETED])
 
