@@ -118,7 +118,8 @@ async def hand_on(connection: AsyncConnection, gone: Collection[str], heir: str)
         known = {frozenset(pair) for pair in await connection.execute(pairs)}
         found = {pair for pair in some if moved[pair].kind in FOUND and frozenset(pair) in known}
         await _write(connection, {pair: moved[pair] for pair in some if pair not in found})
-    await mark(connection, [heir])
+    if moved:
+        await mark(connection, [heir])
 
 
 async def mark(connection: AsyncConnection, ids: Sequence[str]) -> None:

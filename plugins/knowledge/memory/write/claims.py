@@ -84,6 +84,9 @@ def settle_noted(
         is_turn: whether it is a turn of a conversation: the same words later are another one.
     """
     twins = [] if is_turn else working.duplicates_of(record, now)
+    if not twins:
+        working.put([record])
+        return CreateResponse(entry=record.entry(), status="created")
     chosen = not is_generated_id(record.id)
     settled = settle([record, *twins], now, new=record.id, chosen=chosen)
     working.take(settled.gone)
