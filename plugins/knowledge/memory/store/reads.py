@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Select
@@ -32,6 +32,9 @@ from plugins.knowledge.memory.store.visibility import (
     readable,
     unmarked,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
 Value = TypeVar("Value")
 MAX_SQL_VALUES = 500
@@ -89,13 +92,16 @@ class Reads:
             rows = await connection.execute(_entries_by_id(), {**seen, "ids": possible})
             return {row.id: record_of(row, _writer(row)) for row in rows}
 
-    async def duplicates_of(self, record: Record, *, behind: bool = False) -> list[Record]:
+    async def duplicates_in(
+        self, connection: AsyncConnection, record: Record, *, behind: bool = False
+    ) -> list[Record]:
         """The owner's entries in the record's layer that claim the same, for the same readers.
 
         What was said of another time is another claim, and what another agent notes in a session
         is its own: each finds what it wrote there.
 
         Args:
+            connection: of the transaction that is to write the record.
             record: what is said now.
             behind: whether only the turn of a conversation counts that stands behind the same one.
         """
@@ -106,8 +112,7 @@ class Reads:
             unmarked(),  # what was true before is said anew
             is_live(self._clock()),
         )
-        async with self.database.read() as connection:
-            found = [record_of(row) for row in await connection.execute(alike)]
+        found = [record_of(row) for row in await connection.execute(alike)]
         said, now, is_event = record.validity, self._clock(), record.layer is Layer.EPISODIC
         return [
             each

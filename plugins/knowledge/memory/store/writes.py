@@ -130,6 +130,8 @@ class Writes:
         records: Sequence[Record],
         by: str,
         vectors: Mapping[str, Vector] | None = None,
+        *,
+        first: Callable[[AsyncConnection], Awaitable[None]] | None = None,
         once_there: Callable[[AsyncConnection], Awaitable[None]] | None = None,
     ) -> list[Event]:
         """Add new entries, all of them or none.
@@ -138,10 +140,13 @@ class Writes:
             records: with ids of their own.
             by: the person who writes.
             vectors: their vectors, by their ids.
+            first: what is looked at before anything is done; nothing is where it raises.
             once_there: what else is done in the transaction, once the entries are there.
         """
         async with self._database.begin() as connection:
             await lock_event_order(connection)
+            if first is not None:
+                await first(connection)
             await self._once(connection)
             await insert_entries(connection, records)
             await self._kept.write_in(connection, records, vectors or {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from plugins.knowledge.memory.model.record import Record, is_generated_id
 from plugins.knowledge.memory.model.responses import CreateResponse
 from plugins.knowledge.memory.store.audit import AuditRecord
 from plugins.knowledge.memory.write.embedding import entry_vector
-from plugins.knowledge.memory.write.relations import Related
+from plugins.knowledge.memory.write.relations import Near, Related
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -23,27 +23,90 @@ if TYPE_CHECKING:
     from plugins.knowledge.memory.write.entries import Entries
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What somebody says now.
+
+    Attributes:
+        record: the entry.
+        vector: its vector, or None where it has none.
+        related: what its writer says about earlier entries.
+        near: the earlier entries that were found near it.
+        is_turn: whether it is a turn of a conversation, which another one of the same words repeats
+            only where it stands behind the same turn.
+    """
+
+    record: Record
+    vector: Vector | None
+    related: Sequence[Related]
+    near: Sequence[Near]
+    is_turn: bool
+
+
+class _Claimed(Exception):
+    """What is to be written is claimed already: the transaction is given up.
+
+    Args:
+        by: the entries that claim it.
+    """
+
+    def __init__(self, by: Sequence[Record]) -> None:
+        super().__init__()
+        self.by = by
+
+
+async def add_claim(entries: Entries, said: Said, caller: Caller) -> Sequence[Record]:
+    """Write an entry, unless others of its owner claim the same.
+
+    These are looked for under the lock that orders writes: of several who say one thing at the same
+    moment only the first adds an entry.
+
+    Args:
+        entries: what writes.
+        said: what is said now.
+        caller: who says it.
+
+    Returns:
+        The entries that claim the same; nothing is written where there are any.
+    """
+    record, person = said.record, caller.person or ""
+    given = {} if said.vector is None else {record.id: said.vector}
+
+    async def be_first(connection: AsyncConnection) -> None:
+        twins = await entries.reads.duplicates_in(connection, record, behind=said.is_turn)
+        if twins:
+            raise _Claimed(twins)
+
+    async def relate(connection: AsyncConnection) -> None:
+        await entries.relations.write_in(connection, record.id, said.related, caller)
+        await entries.relations.found_in(connection, record.id, said.near)
+
+    writes = entries.audited(AuditRecord(person, "create", record.id, "done"))
+    there = relate if said.related or said.near else None
+    try:
+        told = await writes.add([record], person, given, first=be_first, once_there=there)
+    except _Claimed as claimed:
+        return claimed.by
+    entries.tell(told)
+    await entries.show(record, said.vector)
+    return ()
+
+
 async def settle_claims(
-    entries: Entries,
-    record: Record,
-    twins: Sequence[Record],
-    vector: Vector | None,
-    caller: Caller,
-    related: Sequence[Related],
+    entries: Entries, said: Said, twins: Sequence[Record], caller: Caller
 ) -> CreateResponse | None:
     """Let one of several entries stand that claim the same.
 
     Args:
         entries: what writes.
-        record: the entry that somebody says now.
+        said: what somebody says now.
         twins: the kept ones that claim the same.
-        vector: of the new entry.
         caller: who says it.
-        related: what it says about earlier entries.
 
     Returns:
         What stands; None where another one of them was written meanwhile, and nothing was done.
     """
+    record, vector = said.record, said.vector
     person = caller.person or ""
     chosen = not is_generated_id(record.id)
     settled = settle([record, *twins], entries.clock(), new=record.id, chosen=chosen)
@@ -53,7 +116,7 @@ async def settle_claims(
     gone = {id: version for id, version in settled.gone.items() if id != record.id}
 
     async def relate(connection: AsyncConnection) -> None:
-        await entries.relations.write_in(connection, winner.id, related, caller)
+        await entries.relations.write_in(connection, winner.id, said.related, caller)
 
     writes = entries.audited(*_audit_records(person, winner, gone, is_kept=before is not None))
     version = None if before is None else before.version

@@ -31,14 +31,12 @@ from plugins.knowledge.memory.store.audit import AuditLog, AuditRecord
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.vectors import MemoryVectors
 from plugins.knowledge.memory.store.writes import Event, Writes
-from plugins.knowledge.memory.write.claims import settle_claims, settle_noted
+from plugins.knowledge.memory.write.claims import Said, add_claim, settle_claims, settle_noted
 from plugins.knowledge.memory.write.drafts import new_record, updated_record
 from plugins.knowledge.memory.write.embedding import entry_vector
 from plugins.knowledge.memory.write.merging import merged
 from plugins.knowledge.memory.write.relations import (
     EntryRelations,
-    Near,
-    Related,
     is_seen_by_others,
     named,
 )
@@ -127,14 +125,13 @@ class Entries:
         follows = await self._before(record, after, caller)
         record = replace(record, embedded=vector is not None, follows=follows)
         near = await self.relations.near(record, vector, caller)
+        said = Said(record, vector, related, near, is_turn=after is not None)
         for _ in range(_MAX_ATTEMPTS):
-            twins = await self.reads.duplicates_of(record, behind=after is not None)
-            if not twins:
-                await self._add(record, vector, caller, related, near)
+            if not (twins := await add_claim(self, said, caller)):
                 shown = vector if options.generate_embedding else None
                 entry = record.entry(_numbers(shown))
                 return CreateResponse(entry=entry, status="created", near=named(near, related))
-            if made := await settle_claims(self, record, twins, vector, caller, related):
+            if made := await settle_claims(self, said, twins, caller):
                 return made
         raise _too_many_changes()
 
@@ -294,26 +291,6 @@ class Entries:
             return (await self.found(after, caller)).number
         before = await self.reads.last_of(record)
         return before.number if before is not None and follows(record, before) else None
-
-    async def _add(
-        self,
-        record: Record,
-        vector: Vector | None,
-        caller: Caller,
-        related: Sequence[Related],
-        near: Sequence[Near],
-    ) -> None:
-        person = caller.person or ""
-        given = {} if vector is None else {record.id: vector}
-        writes = self.audited(AuditRecord(person, "create", record.id, "done"))
-
-        async def relate(connection: AsyncConnection) -> None:
-            await self.relations.write_in(connection, record.id, related, caller)
-            await self.relations.found_in(connection, record.id, near)
-
-        there = relate if related or near else None
-        self.tell(await writes.add([record], person, given, once_there=there))
-        await self.show(record, vector)
 
     async def _replace(
         self, current: Record, wanted: Record, request: CreateRequest, person: str

@@ -1,7 +1,7 @@
 """The vector store, the model or the notes go away: nothing is lost, and the rest keeps serving."""
 
+import itertools
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +9,8 @@ import pytest
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
 from plugins.knowledge.memory.store.audit import AuditLog
-from plugins.knowledge.memory.store.reads import Reads
+from plugins.knowledge.memory.write import entries
+from plugins.knowledge.memory.write.claims import settle_claims
 from plugins.knowledge.store import Store
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, Opener, World
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder, document
@@ -189,49 +190,49 @@ async def test_notes_that_cannot_be_read_cost_nothing_else(
     assert failed.value.number is ErrorCode.QUERY_FAILED
 
 
-class Overtaken:
-    """Reading, after which somebody else writes first, as often as a test says."""
+def overtaken(
+    patched: pytest.MonkeyPatch, meanwhile: Callable[[], Awaitable[Any]], times: int
+) -> None:
+    """Let somebody else write before a claim is settled, as often as a test says."""
+    left = itertools.repeat(meanwhile, times)
 
-    def __init__(self, inner: Reads, meanwhile: Callable[[], Awaitable[Any]], times: int) -> None:
-        self._inner, self._meanwhile, self.times = inner, meanwhile, times
+    async def settles(*args: Any) -> Any:
+        if (write := next(left, None)) is not None:
+            await write()
+        return await settle_claims(*args)
 
-    async def duplicates_of(self, record: Any, **which: Any) -> Any:
-        found = await self._inner.duplicates_of(record, **which)
-        if self.times:
-            self.times -= 1
-            await self._meanwhile()
-        return found
+    patched.setattr(entries, "settle_claims", settles)
 
 
-async def test_a_claim_that_was_changed_meanwhile_is_compared_again(world: World) -> None:
+async def test_a_claim_that_was_changed_meanwhile_is_compared_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = await world.remember(ANA, "The well is deep.", confidence=0.6)
 
     async def changed() -> None:
         request = {"entry": {"content": "The well is deep.", "metadata": {"tags": ["water"]}}}
         await world.keep(first.id, UpdateRequest.model_validate(request), ANA)
 
-    reads: Any = Overtaken(world.memory.entries.reads, changed, 1)
-    keep = replace(world.memory.entries, reads=reads)
+    overtaken(monkeypatch, changed, 1)
     request = {"entry": {"content": "The well is deep.", "metadata": {"tags": ["garden"]}}}
-    made = await keep.create(CreateRequest.model_validate(request), ANA)
+    made = await world.memory.entries.create(CreateRequest.model_validate(request), ANA)
     (result,) = (await world.ask(ANA, "well deep")).results
     assert set(result.entry.metadata.tags) == {"water", "garden"}
     assert result.entry.id == made.entry.id
 
 
 async def test_a_claim_that_others_never_leave_alone_is_refused_and_nothing_is_lost(
-    world: World,
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await world.remember(ANA, "The well is deep.", confidence=0.6)
 
     async def changed() -> None:
         await world.change(ANA, first.id, "The well is deep.")
 
-    reads: Any = Overtaken(world.memory.entries.reads, changed, 1000)
-    keep = replace(world.memory.entries, reads=reads)
+    overtaken(monkeypatch, changed, 1000)
     request = {"entry": {"content": "The well is deep."}}
     with pytest.raises(MemoryFailed) as refused:
-        await keep.create(CreateRequest.model_validate(request), ANA)
+        await world.memory.entries.create(CreateRequest.model_validate(request), ANA)
     assert refused.value.number is ErrorCode.CONFLICT
     assert await world.found(ANA, "well deep") == ["The well is deep."]
 

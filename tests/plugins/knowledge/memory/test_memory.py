@@ -1,10 +1,11 @@
 from collections.abc import Awaitable
 from typing import Any
 
+import anyio
 import pytest
 
 from gateway.contract import ANONYMOUS, Caller
-from plugins.knowledge.memory.model.entry import KnowledgeMetadata, Layer
+from plugins.knowledge.memory.model.entry import KnowledgeEntry, KnowledgeMetadata, Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
 from plugins.knowledge.memory.rights.access import caller_keys
@@ -322,6 +323,23 @@ async def test_what_is_said_again_keeps_its_id_and_its_history(
     for mode in ("keyword", "semantic", "hybrid"):
         assert await world.found(ANA, "well deep", mode=mode) == [again.content]
     assert await world.memory.entries.reads.read([first.id], caller_keys(ANA))
+
+
+async def test_what_somebody_says_several_times_at_the_same_moment_is_one_entry(
+    world: World,
+) -> None:
+    made: list[KnowledgeEntry] = []
+
+    async def say(tag: str) -> None:
+        made.append(await world.remember(ANA, "The well is deep.", tags=[tag]))
+
+    async with anyio.create_task_group() as speaking:
+        for number in range(5):
+            speaking.start_soon(say, f"tag-{number}")
+    assert len({each.id for each in made}) == 1
+    (kept,) = (await world.ask(ANA, "well deep")).results
+    assert len(kept.entry.metadata.tags) == 5, "each said something of its own"
+    assert len(await world.memory.reader.history(kept.entry.id, ANA)) == 5
 
 
 async def test_what_nobody_called_sure_stays_so_when_it_is_said_again(world: World) -> None:
