@@ -296,10 +296,11 @@ class Offer:
         credential: the caller's own credential for its upstream, or None.
         apis: APIs that specifications name, beside its own ``routes``.
         health: asked at ``/readyz``, under a deadline.
-        instructions: one or two sentences that tell an agent what this plugin holds.
-        said: what the sources of this offer, such as servers of others, say of themselves: each by
-            how the keys of its items begin, such as ``github/``. It is told after ``instructions``
-            to those who may use one of these items.
+        instructions: one or two sentences that tell an agent what this plugin holds. They are told
+            to those who may use something of it.
+        said: what is told after ``instructions``, and only to those who may use what it is about:
+            each text by a tool's name, or by how the keys of a source's items begin, such as
+            ``github/``. A source, such as a server of others, may say something of itself.
         personal: how it answers for what it keeps of people, or None where it keeps nothing.
         connections: how it connects people to accounts of theirs elsewhere, or None.
         rows: the kinds of rows that ``tiers.yaml`` may name one by one.

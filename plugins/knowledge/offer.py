@@ -19,7 +19,7 @@ from plugins.knowledge.tools import tools
 from plugins.knowledge.views import views
 
 _MEMORY = (
-    " What people and their agents told the portal is asked with query_memory, before you answer "
+    "What people and their agents told the portal is asked with query_memory, before you answer "
     "what may have been said or decided before, and kept with remember, where they want it kept: a "
     "decision, a preference, a fact that will be needed again, one at a time, in words that stand "
     "for themselves. Where remember names an entry that the new one seems to replace, settle it "
@@ -56,8 +56,9 @@ def offer(
         instructions=(
             f"The knowledge base of {knowledge.portal}: search it with search_knowledge before "
             "you answer a question about the community, its practices or its terms, and look up "
-            "terms with define_term." + ("" if memory is None else _MEMORY)
+            "terms with define_term."
         ),
+        said={} if memory is None else {"query_memory": _MEMORY},
     )
 
 

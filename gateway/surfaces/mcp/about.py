@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -17,7 +17,7 @@ from gateway.surfaces.mcp.task_states import EXTENSION as TASKS
 
 _MAX_NAMES = 8
 MAX_SAID_CHARACTERS = 6_000
-"""Characters of what all sources together say of themselves."""
+"""Characters of what is said of items and sources together."""
 _KINDS: tuple[Kind, ...] = ("tool", "prompt", "resource", "template", "skill")
 
 
@@ -58,13 +58,11 @@ class About:
 
     def instructions(self, caller: Caller, only: str | None = None) -> str:
         """What an agent should know: what the portal holds, and what signing in would add."""
-        held = [
-            text
-            for plugin, text in self._catalog.instructions.items()
-            if text and only in (None, plugin)
-        ]
-        lines = [f"This is {self._name}. You are connected with {caller.tier} access.", *held]
-        lines += self._said(caller, only)
+        usable = self._usable(caller, only)
+        plugins = {plugin for plugin, _ in usable}
+        held = [text for name, text in self._catalog.instructions.items() if name in plugins]
+        lines = [f"This is {self._name}. You are connected with {caller.tier} access."]
+        lines += [*filter(None, held), *self._said(usable)]
         beyond = self._catalog.beyond(caller, only)
         for tier, items in beyond.items():
             names = ", ".join(item.name for item in items[:_MAX_NAMES])
@@ -74,25 +72,23 @@ class About:
             lines.append(self._catalog.how_to_rise(caller, max(beyond)))
         return "\n".join(lines).rstrip()
 
-    def _said(self, caller: Caller, only: str | None) -> Iterator[str]:
-        """What the sources say of themselves of which the caller may use something."""
-        every = {
-            (plugin, begins): text
-            for plugin, said in self._catalog.said.items()
-            for begins, text in said.items()
-        }
-        if not every:
-            return
-        usable = {
-            (item.plugin, f"{item.identity.partition('/')[0]}/")
-            for kind in _KINDS
-            for item in self._catalog.listed(kind, caller, only)
-        }
+    def _usable(self, caller: Caller, only: str | None) -> set[tuple[str, str]]:
+        """What the caller may use: plugins, with the keys of their items and how these begin."""
+        usable = set()
+        for kind in _KINDS:
+            for item in self._catalog.listed(kind, caller, only):
+                source, slash, _ = item.identity.partition("/")
+                usable |= {(item.plugin, item.identity), (item.plugin, source + slash)}
+        return usable
+
+    def _said(self, usable: Collection[tuple[str, str]]) -> Iterator[str]:
+        """What is said of the items that the caller may use: each text whole, or not at all."""
         left = MAX_SAID_CHARACTERS
-        for source, text in every.items():
-            left -= len(text) if source in usable else 0
-            if source in usable and left >= 0:
-                yield text
+        for plugin, said in self._catalog.said.items():
+            for of, text in said.items():
+                left -= len(text) if (plugin, of) in usable else 0
+                if (plugin, of) in usable and left >= 0:
+                    yield text
 
     async def discover(self, request: Request) -> bytes:
         """Answer ``server/discover``."""

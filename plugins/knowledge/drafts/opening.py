@@ -17,7 +17,7 @@ from plugins.knowledge.sync.sources import DirectorySource, NoteSource
 
 _ADVICE = Advice("give it one that may write (github.token or github.app)", "max_note")
 INSTRUCTIONS = (
-    " A page that is missing or wrong is drafted with preview_draft and proposed with create_draft,"
+    "A page that is missing or wrong is drafted with preview_draft and proposed with create_draft,"
     " where your person wants it; list_drafts says what reviewers make of it."
 )
 
@@ -60,7 +60,7 @@ async def with_drafts(
             views=[*offer.views, *views()],
             jobs=(*offer.jobs, drafts.job(config.schedule)),
             personal=personal_data(store, offer.personal),
-            instructions=offer.instructions + INSTRUCTIONS,
+            said={**offer.said, "create_draft": INSTRUCTIONS},
         )
 
 

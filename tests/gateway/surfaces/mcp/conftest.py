@@ -184,6 +184,7 @@ async def _open(config: Any, host: Host) -> AsyncGenerator[Offer]:
             ResourceTemplate("moods://thing/{id}", "thing", "A thing.", _thing),
         ],
         instructions="It holds moods.",
+        said={"echo": "Echoes are quick.", "secret": "Few may know."},
     )
 
 

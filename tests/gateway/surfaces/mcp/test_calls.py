@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from gateway.testing import open_test_portal
+from tests.gateway.surfaces.mcp.conftest import Wire
+
 ERAS = ["2026-07-28", "2025-11-25"]
 
 
@@ -254,6 +257,19 @@ async def test_server_discover_tells_what_the_portal_holds(wire):
     assert "secret" in result["instructions"]
     assert "unseen" not in result["instructions"]
     assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "porch"
+
+
+async def test_what_is_said_of_a_tool_is_told_to_those_who_may_use_it(wire, member):
+    told = [(await each.modern("server/discover").reply())["result"] for each in (wire, member)]
+    assert all("Echoes are quick." in each["instructions"] for each in told)
+    assert ["Few may know." in each["instructions"] for each in told] == [False, True]
+
+
+async def test_a_plugin_of_which_a_caller_may_use_nothing_tells_them_nothing_of_itself(moods):
+    async with open_test_portal(moods, tiers="default: members\n") as closed:
+        for tier, is_told in (("open", False), ("members", True)):
+            found = (await Wire(closed, tier).modern("server/discover").reply())["result"]
+            assert ("It holds moods." in found["instructions"]) is is_told
 
 
 @pytest.mark.parametrize("method", ["server/discover", "subscriptions/listen", "nothing/there"])
