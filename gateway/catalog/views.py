@@ -117,6 +117,10 @@ class Views:
         """The view whose page, or whose picture as a file, is at a path below the portal's base."""
         return self._pages.get(path)
 
+    def __contains__(self, path: object) -> bool:
+        """Whether there is a view at a path below the portal's base."""
+        return path in self._pages
+
     def showing(self, tool: Item | None) -> Item | None:
         """The view that shows a tool, or None."""
         return None if tool is None else self._showing.get((tool.plugin, tool.identity))

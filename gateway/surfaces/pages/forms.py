@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
@@ -138,14 +138,20 @@ def _values(body: bytes) -> dict[str, list[str]]:
     return parse_qs(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
 
 
-def own_page(text: str, otherwise: str = "/account") -> str:
-    """A path to go to next, where it is one of the pages; never another site (open redirect)."""
+def own_page(text: str, otherwise: str = "/account", views: Container[str] = ()) -> str:
+    """A path to go to next, where it is one of the pages; never another site (open redirect).
+
+    Args:
+        text: what is asked for.
+        otherwise: where to go if it is none.
+        views: the paths of plugins' views, which are pages too.
+    """
     try:
         url = urlsplit(text)
     except ValueError:
         return otherwise
     plain = text.isascii() and text.isprintable() and not set(text) & set("\\ #")
-    ours = url.path in _PAGES or f"{url.path}/".startswith(_BELOW)
+    ours = url.path in _PAGES or f"{url.path}/".startswith(_BELOW) or url.path in views
     known = ours and not url.scheme and not url.netloc
     return text if plain and known else otherwise
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -182,8 +182,22 @@ class Frame:
         title: str,
         text: str,
         typed: Sequence[str] = (),
+        *,
+        signs_in: bool = False,
     ) -> Response:
-        """A page that says what went wrong, and gives back what was typed in vain."""
+        """A page that says what went wrong, and gives back what was typed in vain.
+
+        Args:
+            request: what it answers.
+            visitor: who looks at it.
+            status: the HTTP status.
+            title: what happened, in a few words.
+            text: why, and what to do.
+            typed: what they wrote.
+            signs_in: whether signing in helps; it leads back to where they are.
+        """
+        query = f"?{request.url.query}" if request.url.query else ""
+        here = quote(request.scope["path"] + query, safe="/")
         return self.render(
             request,
             visitor,
@@ -192,6 +206,7 @@ class Frame:
             title=title,
             text=text,
             typed=typed,
+            sign_in=f"/signin?next={here}" if signs_in else "",
             request_id=current_request_id.get(),
         )
 

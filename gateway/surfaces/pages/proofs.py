@@ -32,11 +32,6 @@ class Purpose:
     next: str
     link: bool = False
 
-    @classmethod
-    def parse(cls, next_page: str, link: str) -> Purpose:
-        """The purpose as an address or a form asks for it."""
-        return cls(own_page(next_page), link == "1")
-
     @property
     def query(self) -> str:
         """The purpose as a part of an address."""
@@ -58,6 +53,15 @@ class Proofs:
 
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
+
+    def purpose(self, next_page: str, link: str) -> Purpose:
+        """The purpose as an address or a form asks for it.
+
+        Args:
+            next_page: the page to go to then; the account's, unless it is one of ours.
+            link: "1" to add an account.
+        """
+        return Purpose(own_page(next_page, views=self._frame.parts.catalog.views), link == "1")
 
     async def proved(
         self, request: Request, visitor: Visitor, account: Account, purpose: Purpose

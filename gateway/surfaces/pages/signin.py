@@ -56,7 +56,8 @@ class SignInPages:
         return made
 
     async def _show(self, request: Request, visitor: Visitor) -> Response:
-        purpose = _purpose(request)
+        asked = request.query_params
+        purpose = self._proofs.purpose(asked.get("next", ""), asked.get("link", ""))
         if purpose.link and visitor.person is None:
             return self._frame.go(visitor, "/signin?next=/account")
         again = request.query_params.get("again") == "1"
@@ -84,7 +85,7 @@ class SignInPages:
     async def _sign_out(self, request: Request, visitor: Visitor, fields: Fields) -> Response:
         if visitor.cookie:
             await self._frame.parts.sessions.end(visitor.cookie)
-        following = own_page(fields.one("next"), "/")
+        following = own_page(fields.one("next"), "/", self._frame.parts.catalog.views)
         response = self._frame.go(visitor, following, ("done", "You are signed out."))
         self._frame.cookies.drop(response, self._frame.cookies.session)
         return response
@@ -111,7 +112,7 @@ class _Redirect:
 
     async def _begin(self, request: Request, visitor: Visitor, fields: Fields) -> Response:
         self._frame.count_attempt(request)
-        purpose = Purpose.parse(fields.one("next"), fields.one("link"))
+        purpose = self._proofs.purpose(fields.one("next"), fields.one("link"))
         try:
             begun = await self._provider.begin(self._callback(visitor))
         except BadCredential as bad:
@@ -172,11 +173,6 @@ class _Redirect:
         if begun["link"] and begun["link"] != person:
             raise BadSeal("It was begun by another person.")
         return Purpose(begun["next"], bool(begun["link"])), begun["kept"]
-
-
-def _purpose(request: Request) -> Purpose:
-    query = request.query_params
-    return Purpose.parse(query.get("next", ""), query.get("link", ""))
 
 
 def _checked(url: str) -> str:

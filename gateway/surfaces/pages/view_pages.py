@@ -18,7 +18,7 @@ from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item
 from gateway.catalog.refusals import NotAllowed
 from gateway.catalog.views import PICTURE_SUFFIX, declared_view
-from gateway.contract import ToolFailed
+from gateway.contract import Tier, ToolFailed
 from gateway.errors import NotFound, PortalError
 from gateway.pipeline.approval_answers import APPROVAL_NEEDED, APPROVAL_REFUSED
 from gateway.pipeline.call_context import CallContext
@@ -165,8 +165,10 @@ class ViewPages:
 
     def _refused(self, request: Request, visitor: Visitor, refused: PortalError) -> Response:
         if isinstance(refused, NotAllowed):
-            title = "Not for everyone"
-            return self._frame.error(request, visitor, 403, title, str(refused))
+            title, text, unknown = "Not for everyone", str(refused), visitor.person is None
+            if unknown and refused.current is Tier.OPEN:
+                text = f"This page takes {refused.required} access, and you are not signed in."
+            return self._frame.error(request, visitor, 403, title, text, signs_in=unknown)
         status = 404 if isinstance(refused, NotFound) else refused.status
         title = "Nothing here" if status == 404 else "Not now"
         return self._frame.error(request, visitor, status, title, str(refused))

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from auth.credentials import BadCredential
 from gateway.surfaces.pages.forms import Fields, Refused
 from gateway.surfaces.pages.frame import HEADERS, Frame
-from gateway.surfaces.pages.proofs import Proofs, Purpose
+from gateway.surfaces.pages.proofs import Proofs
 from gateway.surfaces.pages.visitors import Visitor
 
 
@@ -38,7 +38,7 @@ class WalletPages:
         return [self._frame.page(path, self._message), self._frame.form(path, self._signed)]
 
     async def _message(self, request: Request, visitor: Visitor) -> Response:
-        purpose = Purpose.parse(
+        purpose = self._proofs.purpose(
             request.query_params.get("next", ""), request.query_params.get("link", "")
         )
         script = "application/json" in request.headers.get("accept", "")
@@ -70,7 +70,7 @@ class WalletPages:
     async def _signed(self, request: Request, visitor: Visitor, fields: Fields) -> Response:
         assert self._wallet is not None  # noqa: S101 - there is no route without one
         self._frame.count_attempt(request)
-        purpose = Purpose.parse(fields.one("next"), fields.one("link"))
+        purpose = self._proofs.purpose(fields.one("next"), fields.one("link"))
         # Browsers send a line's end in a form as CR LF; the wallet signed LF.
         message = fields.one("message").replace("\r\n", "\n")
         signature = fields.one("signature").strip()

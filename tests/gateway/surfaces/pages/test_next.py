@@ -55,3 +55,11 @@ def test_whatever_is_asked_for_the_way_leads_to_a_page_of_ours(text: str) -> Non
 @pytest.mark.parametrize("good", ["/", "/account", "/consent?request=a.b-c_d%2E"])
 def test_a_page_of_ours_may_be_next(good: str) -> None:
     assert own_page(good) == good
+
+
+def test_a_view_of_a_plugin_may_be_next() -> None:
+    views = {"/knowledge/document"}
+    page = "/knowledge/document?contentType=file&id=water"
+    assert own_page(page, views=views) == page
+    for other in ("//knowledge/document", "/knowledge/document/x", "/knowledge/documents"):
+        assert own_page(other, views=views) == "/account"

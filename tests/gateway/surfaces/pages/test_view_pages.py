@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from xml.etree import ElementTree
 
 import pytest
+from eth_account import Account as Key
 
 from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
+from tests.gateway.surfaces.pages.browser import Browser
 from tests.gateway.surfaces.views import painted
 
 
@@ -58,11 +61,22 @@ async def test_markup_of_others_is_text(portal: TestPortal) -> None:
 
 async def test_a_view_is_for_whoever_may_use_its_tool(portal: TestPortal) -> None:
     refused = await page(portal, "/painted/secret", status=403)
-    assert "Requires members access" in refused
+    assert "takes members access" in refused
+    assert 'href="/signin?next=/painted/secret"' in refused
     assert "secret</h1>" in await page(portal, "/painted/secret", "members")
     home = await page(portal, "/")
     assert "/painted/all/of-them" in home
     assert "/painted/secret" not in home
+
+
+async def test_whoever_signs_in_for_a_view_comes_back_to_it(portal: TestPortal) -> None:
+    browser = Browser(portal.app, "http://localhost")
+    there = "/painted/secret?name=chair%20leg"
+    refused = await browser.get(there)
+    (link,) = re.findall(r'href="(/signin\?next=[^"]*)"', refused.text)
+    await browser.get(link)
+    signed = await browser.sign(Key.create())
+    assert (signed.status_code, signed.headers["location"]) == (303, there)
 
 
 async def test_a_graph_is_a_picture_whose_boxes_are_links_and_whose_names_are_text(
