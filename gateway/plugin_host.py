@@ -232,6 +232,7 @@ LISTED = (
     "templates",
     "skills",
     "views",
+    "instructions",
     "said",
 )
 """What of an offer may change while its plugin is open."""

@@ -34,7 +34,11 @@ def offer_factory(catalogue: Catalogue, search: Search) -> Callable[[], Offer]:
     fixed = tools(catalogue, search) if catalogue.library.sources else []
     shown = views() if fixed else []
     return lambda: Offer(
-        tools=fixed, prompts=prompts(catalogue), skills=skills(catalogue), views=shown
+        tools=fixed,
+        prompts=prompts(catalogue),
+        skills=skills(catalogue),
+        views=shown,
+        instructions=INSTRUCTIONS if fixed else "",
     )
 
 
@@ -59,7 +63,6 @@ def full_offer(
         jobs=(Job(INDEX_JOB, index_loop.run_job, schedule=config.schedule),),
         health=index_loop.health,
         rows=row_kinds(lambda: catalogue.library),
-        instructions=INSTRUCTIONS if config.sources else "",
     )
 
 

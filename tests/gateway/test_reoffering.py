@@ -63,7 +63,7 @@ async def test_an_offer_is_replaced_while_the_plugin_is_open_and_told_where_list
     async with _reoffering(_plugin("c")) as (portal, host, told):
         assert list(await portal.tools()) == ["a_tool", "first", "c_tool"]
         assert len(portal.running.catalog.set_aside) == 1
-        host.reoffer(Offer(tools=[_tool("second")], skills=[_skill("b/new")], instructions="No."))
+        host.reoffer(Offer(tools=[_tool("second")], skills=[_skill("b/new")], instructions="Anew."))
         changes = [await asyncio.wait_for(told.get(), 60) for _ in range(2)]
         assert list(await portal.tools()) == ["a_tool", "second", "c_tool"]
         assert list(await portal.skills()) == ["skill://b/new/SKILL.md"]
@@ -77,7 +77,7 @@ async def test_an_offer_is_replaced_while_the_plugin_is_open_and_told_where_list
         assert changes == [Change("b", kind) for kind in ("tools", "resources")]
         catalog = portal.running.catalog
         assert catalog.set_aside == []
-        assert catalog.instructions["b"] == "It changes."
+        assert catalog.instructions["b"] == "Anew."
         offer = portal.running.plugins.offers["b"]
         assert offer.credential == UpstreamCredential("x-b")
 
