@@ -202,6 +202,7 @@ class PluginHost:
             made,
             models=models,
             people=self._people,
+            url=self._portal.config.url,
             local=self._portal.config.is_local,
             rows=rows,
             scrub=scrub,

@@ -70,6 +70,8 @@ class Host:
     Attributes:
         plugin: the plugin's name.
         portal: the portal's name, for texts.
+        url: the portal's address as members write it, without a slash at the end; "" where it has
+            none.
         data_dir: a directory of the plugin's own; it exists.
         database, vectors, objects, cache, jobs: the services (``gateway/contract/services.py``).
         embedder: the embedding model, or None where the portal has none.
@@ -77,8 +79,8 @@ class Host:
         log: a structured logger that carries the plugin's name.
         changed: tells clients and other plugins of a :class:`Change`; returns at once.
         reoffer: replaces the plugin's tools, prompts and their families, resources, templates,
-            skills and views with another offer's, and tells clients; routes, webhooks, jobs and
-            health stay.
+            skills and views, and what is said of them, with another offer's, and tells clients;
+            routes, webhooks, jobs and health stay.
         secret: reads a secret that a setting names (``env:NAME``, ``file:PATH``); raises
             ``ValueError`` where it is missing.
         exchange: the call running now; a silent one where there is none.
@@ -108,6 +110,7 @@ class Host:
     secret: Callable[[str], str]
     exchange: Callable[[], Exchange]
     people: People
+    url: str = ""
     wait_ready: bool = False
     local: bool = False
     rows: Rows = field(default_factory=Unruled)

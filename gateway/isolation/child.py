@@ -113,9 +113,8 @@ class Child:
         here: dict[str, Any] = {"jobs": NoJobs()}
         if config.services.vectors == _EMBEDDED:
             here["vectors"] = NoVectors()
-        return replace(
-            made, people=people, models=NO_MODELS, local=config.is_local, scrub=scrub, **here
-        )
+        here |= {"url": config.url, "local": config.is_local}
+        return replace(made, people=people, models=NO_MODELS, scrub=scrub, **here)
 
     def _changed(self, change: Change) -> None:
         self._send("changed", change.kind, change.uri)

@@ -95,7 +95,7 @@ class Knowledge:
         await host.database.migrate(MIGRATIONS)
         index = await Index.open(host)
         names = Names(store)
-        permalinks = Permalinks(namespace, sources)
+        permalinks = Permalinks(namespace, sources, host.url)
         standings = Standings(store, names, [one.name for one in sources if one.name], review_days)
         search = Search(host, store, index, names, permalinks, standings)
         listed = Listing(store, permalinks, standings)
@@ -162,7 +162,10 @@ class Knowledge:
         """
         document = await self.document(content_type, id, up_to)
         standing = self.standings.of(document, up_to)
-        return DocumentAnswer.model_construct(**dict(document), standing=standing)
+        address = self.permalinks.of(document)
+        return DocumentAnswer.model_construct(
+            **dict(document), permalink=address, standing=standing
+        )
 
     async def section(
         self, content_type: ContentType, id: str, section: str, up_to: Tier

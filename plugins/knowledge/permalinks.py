@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
+from gateway.toolkit.anchors import SECTION, anchor
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.documents import Entry
 
-_NOT_IN_ANCHORS = re.compile(r"[^\w\- ]")
+_PAGE = "/knowledge/document"
+"""The view of ``get_document``."""
 
 
 class Permalinks:
     """Gives documents their addresses.
 
     The author's own (``permalink``, where it is a web address) comes first, then the file at its
-    commit on GitHub, then the document's resource on this portal.
+    commit on GitHub, then the document's page on this portal, or its resource where the portal has
+    no address.
 
     Args:
         namespace: the community's part of the resource URIs.
         sources: where the notes come from.
+        url: the portal's address, without a slash at the end, or "".
     """
 
-    def __init__(self, namespace: str, sources: Sequence[SourceConfig] = ()) -> None:
+    def __init__(self, namespace: str, sources: Sequence[SourceConfig] = (), url: str = "") -> None:
         self._namespace = namespace
         self._sources = sources
+        self._url = url
 
     def of(self, entry: Entry, section: Sequence[str] = ()) -> str:
         """The address of a document, or of a section in it.
@@ -42,16 +46,14 @@ class Permalinks:
                 version = entry.commit_sha or source.branch or "main"
                 place = f"{source.github}/blob/{quote(version)}/{quote(path)}"
                 return f"https://github.com/{place}{_fragment(section)}"
-        return f"mcp://{self._namespace}/documents/{entry.content_type}/{quote(entry.id)}"
+        if not self._url:
+            return f"mcp://{self._namespace}/documents/{entry.content_type}/{quote(entry.id)}"
+        which = urlencode({"contentType": entry.content_type, "id": entry.id})
+        return f"{self._url}{_PAGE}?{which}{_fragment(section, SECTION)}"
 
 
-def anchor(heading: str) -> str:
-    """What a heading is called in an address, as GitHub and most generators of sites have it."""
-    return _NOT_IN_ANCHORS.sub("", heading.strip().lower()).replace(" ", "-")
-
-
-def _fragment(section: Sequence[str]) -> str:
-    return f"#{quote(anchor(section[-1]))}" if section else ""
+def _fragment(section: Sequence[str], begins: str = "") -> str:
+    return f"#{begins}{quote(anchor(section[-1]))}" if section else ""
 
 
 def _within(path: str, name: str | None) -> str:

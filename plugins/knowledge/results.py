@@ -47,8 +47,9 @@ STANDING = "What to know of whether it holds; left out where there is nothing."
 
 
 class DocumentAnswer(Document):
-    """A whole document, and whether it holds."""
+    """A whole document, where it stands, and whether it holds."""
 
+    permalink: str = Field(description="Where the document stands; cite it.")
     standing: Maybe[DocumentStanding] = Field(default=None, description=STANDING)
 
 

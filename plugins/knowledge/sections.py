@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gateway.toolkit.anchors import UniqueNames, anchor
 from plugins.knowledge.notes.headings import Heading, headings
-from plugins.knowledge.permalinks import anchor
 from plugins.knowledge.retrieval.markup import one_line
 
 
@@ -69,8 +69,10 @@ class _Names:
 
     def __init__(self) -> None:
         self._trail: list[tuple[int, str]] = []
-        self._names: defaultdict[tuple[str, ...], _Once] = defaultdict(lambda: _Once("{} ({})", 1))
-        self._anchors = _Once("{}-{}", 0)
+        self._names: defaultdict[tuple[str, ...], UniqueNames] = defaultdict(
+            lambda: UniqueNames("{} ({})", 1)
+        )
+        self._anchors = UniqueNames()
 
     def of(self, head: Heading) -> tuple[tuple[str, ...], str]:
         """The trail and the anchor of the section that begins with a heading."""
@@ -80,26 +82,3 @@ class _Names:
         name = self._names[outer].of(title)
         self._trail = [*above, (head.level, name)]
         return (*outer, name), self._anchors.of(anchor(title))
-
-
-class _Once:
-    """Gives each name once: one that was given before has the next number that is free.
-
-    Args:
-        form: how a name and its number are written.
-        first: the number that the first one would have.
-    """
-
-    def __init__(self, form: str, first: int) -> None:
-        self._form = form
-        self._first = first
-        self._numbers: dict[str, int] = {}
-
-    def of(self, name: str) -> str:
-        """The name, or the name with a number."""
-        given = name
-        while given in self._numbers:
-            self._numbers[name] += 1
-            given = self._form.format(name, self._numbers[name])
-        self._numbers[given] = self._first
-        return given

@@ -45,8 +45,8 @@ def marked(value: Any, query: Any) -> Markup:
     )
 
 
-def _markdown(value: Any) -> Markup:
-    return markdown(_text(value))
+def _markdown(value: Any, anchors: bool = False) -> Markup:
+    return markdown(_text(value), anchors=anchors)
 
 
 def body(value: Any) -> str:

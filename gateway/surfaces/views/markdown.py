@@ -10,26 +10,37 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from gateway.toolkit.anchors import SECTION, UniqueNames, anchor
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.token import Token
     from markupsafe import Markup
 
 MAX_CHARACTERS = 400_000
 """Characters of a text that are rendered: what takes a second on a slow machine."""
 _DEEPEST_HEADING = 6
+_ANCHORS = "anchors"
 _LEADS = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 """Links that lead somewhere from a page of ours."""
 
 
-def markdown(text: str) -> Markup:
+def markdown(text: str, *, anchors: bool = False) -> Markup:
     """A text in Markdown (CommonMark, with tables) as HTML; its headings begin below the page's.
 
-    Of a text longer than :data:`MAX_CHARACTERS` the beginning is shown."""
+    Of a text longer than :data:`MAX_CHARACTERS` the beginning is shown.
+
+    Args:
+        text: the text.
+        anchors: whether addresses can lead to its headings, and its own links do; for one text of
+            a page.
+    """
     from markupsafe import Markup
 
     if len(text) > MAX_CHARACTERS:
         text = f"{text[:MAX_CHARACTERS]}\n\n*It goes on; the rest is not shown here.*"
-    return Markup(_parser().render(text))  # noqa: S704  (raw HTML is off, all else escaped)
+    env = {_ANCHORS: UniqueNames()} if anchors else {}
+    return Markup(_parser().render(text, env))  # noqa: S704  (raw HTML is off, all else escaped)
 
 
 @cache
@@ -46,11 +57,19 @@ def _parser() -> MarkdownIt:
 
     def heading(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
         level = min(int(tokens[at].tag[1]) + 1, _DEEPEST_HEADING)
-        return f"<h{level}>" if tokens[at].nesting == 1 else f"</h{level}>\n"
+        if tokens[at].nesting != 1:
+            return f"</h{level}>\n"
+        if _ANCHORS not in env:
+            return f"<h{level}>"
+        own = env[_ANCHORS].of(anchor(_said(tokens[at + 1])))
+        return f'<h{level} id="{SECTION}{escapeHtml(own)}">'
 
     def link(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
         token = tokens[at]
-        if not _LEADS.match(str(token.attrGet("href") or "")):
+        leads = str(token.attrGet("href") or "")
+        if leads.startswith("#") and _ANCHORS in env:
+            token.attrSet("href", f"#{SECTION}{leads[1:]}")
+        elif not _LEADS.match(leads):
             token.attrs.pop("href", None)  # relative to a file that is not below this page
         token.attrSet("rel", "noreferrer")
         return str(self.renderToken(tokens, at, options, env))
@@ -60,3 +79,8 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("heading_close", heading)
     parser.add_render_rule("link_open", link)
     return parser
+
+
+def _said(inline: Token) -> str:
+    """What a heading says, without its marks."""
+    return "".join(each.content or " " for each in inline.children or () if not each.nesting)

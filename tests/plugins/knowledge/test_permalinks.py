@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plugins.knowledge.config import SourceConfig
-from plugins.knowledge.permalinks import Permalinks, anchor
+from plugins.knowledge.permalinks import Permalinks
 from tests.plugins.knowledge.retrieval.conftest import document
 
 GITHUB = SourceConfig.model_validate({"github": "owner/kb", "branch": "live", "name": "kb"})
@@ -42,5 +42,15 @@ def test_an_address_leads_to_the_document(
     assert Permalinks("us", (directory, GITHUB)).of(note, section) == address
 
 
-def test_headings_have_the_anchors_that_github_gives_them() -> None:
-    assert anchor("Who pays, and when?") == "who-pays-and-when"
+@pytest.mark.parametrize(
+    ("section", "fragment"), [((), ""), (("One", "Who pays?"), "#section-who-pays")]
+)
+def test_what_no_website_has_stands_on_the_portals_page(
+    section: tuple[str, ...], fragment: str
+) -> None:
+    directory = SourceConfig.model_validate({"directory": Path("/srv/x"), "name": "x"})
+    permalinks = Permalinks("us", (directory, GITHUB), "https://us.org/porch")
+    assert permalinks.of(placed("x/a.md"), section) == (
+        f"https://us.org/porch/knowledge/document?contentType=article&id=a{fragment}"
+    )
+    assert permalinks.of(placed("kb/a.md"), section).startswith("https://github.com/owner/kb/")

@@ -36,9 +36,9 @@ EVIL = st.lists(
 ).map(" ".join)
 
 
-@given(EVIL)
-def test_nothing_of_it_runs_or_is_loaded(text: str) -> None:
-    drawn = str(markdown(text))
+@given(EVIL, st.booleans())
+def test_nothing_of_it_runs_or_is_loaded(text: str, anchors: bool) -> None:
+    drawn = str(markdown(text, anchors=anchors))
     tags = set(re.findall(r"<([a-z0-9]+)", drawn))
     assert not tags & {"script", "img", "iframe", "object", "style", "svg", "form", "input"}
     for attributes in re.findall(r"<[a-z0-9]+((?:\s[^<>]*)?)>", drawn):
@@ -67,3 +67,15 @@ def test_of_a_very_long_text_the_beginning_is_shown() -> None:
 )
 def test_it_stands_below_the_pages_own_heading(text: str, drawn: str) -> None:
     assert str(markdown(text)) == drawn
+
+
+def test_addresses_lead_to_its_headings_where_a_page_asks_for_that() -> None:
+    text = "# Who *pays*?\n\n## A `b`\n\n## A b\n\n[below](#a-b-1) [elsewhere](x.md#a-b)\n"
+    drawn = str(markdown(text, anchors=True))
+    assert re.findall(r'<h\d id="([^"]*)"', drawn) == [
+        "section-who-pays",
+        "section-a-b",
+        "section-a-b-1",
+    ]
+    assert re.findall(r'href="([^"]*)"', drawn) == ["#section-a-b-1"]
+    assert 'id="' not in str(markdown(text))
