@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from gateway.contract import ContentScrub, Objects
+from gateway.contract import ContentScrub, ObjectInfo, Objects
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
@@ -126,8 +127,11 @@ class GithubSource(NoteSource):
         found = [info async for info in self._objects.list(self.fetched_prefix)]
         if not found:
             return []
-        taken = {one.sha for one in self.listing.files.values()}
-        draft = self._drafts(self.listing.commit)
+        return await asyncio.to_thread(self._needed_no_more, found, self.listing)
+
+    def _needed_no_more(self, found: Sequence[ObjectInfo], served: Listing) -> list[str]:
+        taken = {one.sha for one in served.files.values()}
+        draft = self._drafts(served.commit)
         taken |= {self._name(draft.key), self._name(draft.changes_key)}
         abandoned = datetime.now(UTC) - FETCHED_KEPT
         return sorted(
