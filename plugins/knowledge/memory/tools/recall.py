@@ -22,7 +22,15 @@ from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.query.lists import ListFilters
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.tools.annotations import READ_ONLY
-from plugins.knowledge.memory.tools.results import Listed, Memories, list_item, memories
+from plugins.knowledge.memory.tools.results import (
+    EventAt,
+    Listed,
+    Memories,
+    ValidFrom,
+    ValidUntil,
+    list_item,
+    memories,
+)
 from plugins.knowledge.memory.write.conversations import FROM
 
 MAX_PIECE_BYTES = 8_000
@@ -62,9 +70,9 @@ class WholeMemory(BaseModel):
     standing: Standing | None = Field(
         None, description="What to know of whether it holds; none where it does."
     )
-    event_at: datetime | None = Field(None, description="When what it tells of happened.")
-    valid_from: datetime | None = Field(None, description="From when on it holds.")
-    valid_until: datetime | None = Field(None, description="When it ceases to hold.")
+    event_at: EventAt = None
+    valid_from: ValidFrom = None
+    valid_until: ValidUntil = None
     confidence: float | None = Field(None, description="How sure it is, 0 to 1.")
     importance: float | None = Field(None, description="How much it matters, 0 to 1.")
     turn: str | None = Field(

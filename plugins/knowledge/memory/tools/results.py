@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
@@ -15,6 +16,7 @@ from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.responses import QueryResponse, QueryResult, Standing
+from plugins.knowledge.memory.model.validity import ANY_TIME
 from plugins.knowledge.memory.query.highlights import best_window
 
 MAX_EXCERPT = 800
@@ -25,6 +27,11 @@ MAX_ANSWER_BYTES = 10_000
 """Bytes of the answers together, as JSON; further ones come with the next page."""
 STANDING_FIELD = "Why it may not hold: superseded by another, ended, long unverified."
 """What an answer says of its field with an entry's standing in words."""
+EventAt = Annotated[
+    datetime | None, Field(description="When what it tells of happened, or will happen.")
+]
+ValidFrom = Annotated[datetime | None, Field(description="From when on it holds.")]
+ValidUntil = Annotated[datetime | None, Field(description="When it ceases to hold.")]
 
 
 class Remembered(BaseModel):
@@ -39,6 +46,9 @@ class Remembered(BaseModel):
     tags: list[str] = Field(default_factory=list)
     version: int
     changed: datetime
+    event_at: EventAt = None
+    valid_from: ValidFrom = None
+    valid_until: ValidUntil = None
     policy: AccessPolicy = Field(description="Who may read it.")
     layer: Layer | None = Field(None, description="Where it is.")
     by: str | None = Field(None, description=BY_FIELD)
@@ -75,10 +85,10 @@ class Memories(BriefResult):
         lines = [] if self.note is None else [self.note]
         for each in self.results:
             name = f"{each.title}: " if each.title else ""
-            standing = f"; {each.standing}" if each.standing else ""
-            shares = f"; shares {each.shares}" if each.shares else ""
-            at = f"[{each.id}, {each.score}, by {each.by}{standing}{shares}]"
-            lines.append(f"- {name}{_cut(each.content)} {at}")
+            known = [f"{each.id}, {each.score}, by {each.by}", *_times(each)]
+            known += [each.standing] if each.standing else []
+            known += [f"shares {each.shares}"] if each.shares else []
+            lines.append(f"- {name}{_cut(each.content)} [{'; '.join(known)}]")
         lines += [
             f"- (near) {_cut(each.content)} [{each.id}, {each.score}, by {each.by}]"
             for each in self.nearest
@@ -135,7 +145,7 @@ def marked_excerpt(content: str, asked: frozenset[str], longest: int) -> str:
 
 def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
     entry: KnowledgeEntry = found.entry
-    whole = len(entry.content)
+    whole, times = len(entry.content), entry.validity or ANY_TIME
     return Remembered(
         id=entry.id,
         content=marked_excerpt(entry.content, asked, MAX_EXCERPT),
@@ -144,6 +154,9 @@ def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
         tags=[_cut(each) for each in entry.metadata.tags[:20]],
         version=entry.version,
         changed=entry.updated_at or entry.created_at,
+        event_at=times.event_at,
+        valid_from=times.valid_from,
+        valid_until=times.valid_until,
         policy=entry.access_policy,
         layer=found.layer,
         by=found.author and found.author.shown,
@@ -151,6 +164,15 @@ def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
         standing=found.standing and found.standing.text,
         shares=found.linked_by and f"{found.linked_by.name} with {found.linked_by.entry_id}",
     )
+
+
+def _times(one: Remembered) -> list[str]:
+    """When it happens and holds, in words, as far as its standing does not say so already."""
+    said = [] if one.event_at is None else [f"event {one.event_at:%Y-%m-%d}"]
+    for word, moment in (("from", one.valid_from), ("until", one.valid_until)):
+        if moment is not None and f"{word} {moment:%Y-%m-%d}" not in (one.standing or ""):
+            said.append(f"holds {word} {moment:%Y-%m-%d}")
+    return said
 
 
 def _note(answer: QueryResponse, *, fits: bool, offset: int) -> str | None:
@@ -184,6 +206,9 @@ class Listed(BaseModel):
     version: int
     created: datetime
     changed: datetime
+    event_at: EventAt = None
+    valid_from: ValidFrom = None
+    valid_until: ValidUntil = None
     standing: str | None = Field(None, description=STANDING_FIELD)
 
 
@@ -198,7 +223,7 @@ def list_item(
         person: who looks.
         standing: what to know of whether it holds; None where it does.
     """
-    said = record.metadata
+    said, times = record.metadata, record.validity
     return Listed(
         id=record.id,
         title=said.title and _cut(said.title),
@@ -212,5 +237,8 @@ def list_item(
         version=record.version,
         created=record.created,
         changed=record.changed,
+        event_at=times.event_at,
+        valid_from=times.valid_from,
+        valid_until=times.valid_until,
         standing=standing and standing.text,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -58,6 +59,33 @@ async def test_an_entry_says_when_it_holds_and_how_sure_it_is(world: World) -> N
     assert {name: f"{getattr(read, name):%Y-%m-%d}" for name in days} == days
     assert (read.confidence, read.importance) == (0.7, 0.2)
     assert (await listed(world))[kept.id] == "held until 2026-02-01"
+
+
+async def test_answers_and_lists_say_when_it_happens_and_holds(world: World) -> None:
+    dated = {"event_at": "2026-01-01", "valid_from": "2026-01-02", "valid_until": "2027-02-01"}
+    broken = await call(world, "remember", content="Ana broke her arm while skating.", **dated)
+    turn = {"speaker": "Ben", "text": "The ice was thin.", "at": "2026-01-05"}
+    await call(world, "remember_conversation", name="the ice", turns=[turn])
+    await call(world, "remember", content="Skating needs no arm.")
+    asked = await call(world, "query_memory", query="When did Ana break her arm? Was the ice thin?")
+    (shown,) = (each for each in asked.results if each.id == broken.id)
+    assert {name: f"{getattr(shown, name):%Y-%m-%d}" for name in dated} == dated
+    brief = asked.brief()
+    assert "by you; event 2026-01-01; holds from 2026-01-02; holds until 2027-02-01]" in brief
+    assert "event 2026-01-05]" in brief
+    listing = await call(world, "list_memory")
+    entries = {each.content: each for each in await listing.ready(listing.items)}
+    assert f"{entries['Ben: The ice was thin.'].event_at:%Y-%m-%d}" == "2026-01-05"
+    assert f"{entries['Ana broke her arm while skating.'].valid_until:%Y-%m-%d}" == "2027-02-01"
+    undated = entries["Skating needs no arm."].model_dump(exclude_none=True)
+    assert undated.keys().isdisjoint(dated)
+
+
+async def test_an_end_that_the_standing_tells_is_told_once(world: World) -> None:
+    await call(world, "remember", content="The sauna is shut.", valid_until="2026-03-20")
+    world.clock.time += timedelta(days=30)
+    asked = await call(world, "query_memory", query="sauna shut")
+    assert asked.brief().count("until 2026-03-20") == 1
 
 
 async def test_what_a_conversation_says_leads_to_the_turn_that_says_it(world: World) -> None:

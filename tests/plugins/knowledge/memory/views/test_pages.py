@@ -115,6 +115,15 @@ async def test_what_is_superseded_says_so_and_leads_to_what_holds(people: list[P
     assert "may not hold" not in (await noa.get(new)).text
 
 
+async def test_pages_say_when_it_happens_and_holds(people: list[Person]) -> None:
+    noa, _ = people
+    days = {"event_at": "2026-03-01", "valid_until": "2126-03-09"}
+    path = await noa.keep("Ana broke her arm.", **days)
+    for page in (MEMORY, "/knowledge/recall?query=arm"):
+        assert "· event 2026-03-01 · holds until 2126-03-09" in (await noa.get(page)).text
+    assert "2026-03-01" in (await noa.get(path)).text
+
+
 async def test_sharing_is_changed_and_what_members_would_read_waits(people: list[Person]) -> None:
     noa, ben = people
     path = await noa.keep("The well is dry.")
