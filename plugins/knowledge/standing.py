@@ -6,7 +6,7 @@ and is named nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 
 from gateway.contract import Tier
@@ -14,6 +14,7 @@ from plugins.knowledge.links import Targets
 from plugins.knowledge.notes.ages import Cause, Overdue, age_limits, last_look, overdue
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.fields import NO_BEGINNING
 from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
@@ -75,7 +76,7 @@ class Standings:
             text="",
             superseded_by=[one.key for one in by] or None,
             contested_with=list(contested) or None,
-            ended_at=min((each for each in ends if each >= entry.starts), default=None),
+            ended_at=told_end(ends, entry.starts),
             starts_at=starts,
             unverified_days=self._unverified_days(entry, now),
             source_changed=self._changed_source(entry, up_to),
@@ -219,6 +220,16 @@ def _end_of(moment: datetime) -> datetime:
     """The last moment that a date means: a day without a time counts whole."""
     is_day = moment.astimezone(UTC).time() == time.min
     return moment + (_DAY - timedelta(microseconds=1)) if is_day else moment
+
+
+def told_end(ends: Iterable[datetime], starts: datetime) -> datetime | None:
+    """The first end that is told: none before the beginning, and none that nobody knows.
+
+    Args:
+        ends: when something ceased to hold, as it and its successors say.
+        starts: from when on it held.
+    """
+    return min((each for each in ends if each >= starts and each != NO_BEGINNING), default=None)
 
 
 def times_in_words(

@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from gateway.contract import Tier
 from plugins.knowledge.notes.content import Content
 from plugins.knowledge.notes.content_types import ContentType
+from plugins.knowledge.notes.fields import NO_BEGINNING
 
 
 class Entry(BaseModel):
@@ -94,7 +95,10 @@ class Entry(BaseModel):
     @property
     def starts(self) -> datetime:
         """From when on it holds."""
-        return self.metadata.valid_from or self.written
+        if (begins := self.metadata.valid_from) is not None:
+            return begins
+        ends = self.metadata.valid_until
+        return self.written if ends is None or ends > self.written else NO_BEGINNING
 
     def _text(self, name: str) -> str:
         value = getattr(self.metadata, name, None)

@@ -140,6 +140,9 @@ def _word(value: Any) -> Any:
 
 _ADDRESS = WithJsonSchema({"type": "string", "format": "uri"})
 
+NO_BEGINNING = datetime.min.replace(tzinfo=UTC)
+"""From when on something holds of which only the end is known, and that was written after it."""
+
 Text = Annotated[str, BeforeValidator(parse_text)]
 Texts = Annotated[list[str], BeforeValidator(parse_texts)]
 Tags = Annotated[list[str], BeforeValidator(parse_tags)]

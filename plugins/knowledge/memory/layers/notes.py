@@ -56,9 +56,8 @@ class NotesLayer:
             entry = self._knowledge.store.entry(f"{result.content_type}/{result.id}", tier)
             if entry is not None and _matches(record := _record(entry), question):
                 # The search has put what holds first: nothing is left to weigh.
-                found.append(
-                    Scored(record.id, result.score, record.changed, created=record.created)
-                )
+                begun = min(record.created, record.starts)
+                found.append(Scored(record.id, result.score, record.changed, created=begun))
         return LayerAnswers(found)
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:

@@ -82,7 +82,7 @@ class WorkingLayer:
         if len(told) > question.limit:  # what is as good as the last one may be the newer
             least = sorted(told.values(), reverse=True)[question.limit - 1]
             told = {id: worth for id, worth in told.items() if worth >= least}
-        found = [Scored(id, worth, pad.held[id].record.changed) for id, worth in told.items()]
+        found = [_scored(pad.held[id].record, worth) for id, worth in told.items()]
         return LayerAnswers(sort_by_score(found)[: question.limit])
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
@@ -256,6 +256,11 @@ def _scores(pad: _Pad, question: Question) -> dict[str, float]:
         sums = {id: found for id, found in sums.items() if _matches(pad.held[id], question)}
     scores = {id: _score(found) for id, found in sums.items()}
     return {id: worth for id, worth in scores.items() if worth > 0}
+
+
+def _scored(record: Record, worth: float) -> Scored:
+    begun, times = record.created, record.validity
+    return Scored(record.id, worth, record.changed, created=begun, validity=times)
 
 
 def _score(found: float) -> float:

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.fields import Part, UtcMoment
+from plugins.knowledge.notes.fields import NO_BEGINNING
 
 CLOCK_SKEW = timedelta(minutes=5)
 """How far a client's clock may be ahead of the portal's."""
@@ -36,7 +37,10 @@ class Validity(Part):
 
     def starts(self, written: datetime) -> datetime:
         """From when on an entry holds that was written at a time."""
-        return self.valid_from or self.event_at or written
+        if self.valid_from is not None:
+            return self.valid_from
+        begins, ends = self.event_at or written, self.valid_until
+        return begins if ends is None or ends > begins else NO_BEGINNING
 
     def repeats(self, kept: Validity, now: datetime, *, is_event: bool) -> bool:
         """Whether what is said again speaks of the same time as when it was kept.
@@ -57,6 +61,9 @@ class Validity(Part):
             return False
         if self.valid_until is None:
             return kept.valid_until is None or kept.valid_until > now
+        begins = kept.valid_from or kept.event_at
+        if begins is not None and self.valid_until <= begins:
+            return False
         return kept.valid_until in (None, self.valid_until)
 
     def holds_at(self, moment: datetime, written: datetime) -> bool:

@@ -16,7 +16,7 @@ from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.relations import Challenge, Relations
 from plugins.knowledge.memory.store.words import term_ids
-from plugins.knowledge.standing import times_in_words
+from plugins.knowledge.standing import times_in_words, told_end
 
 W_ENDED = 0.6
 """What is left of the score of what holds no more."""
@@ -195,23 +195,21 @@ class StandingOrder:
             if not each.kind.ends_the_other or each.starts <= now:
                 by.setdefault(each.kind, []).append(each)
         until = record.validity.valid_until
-        ended = until if until is not None and until <= now else None
         successors = by.get(Relation.SUPERSEDES, [])
-        if successors:
-            first = min(each.starts for each in successors)
-            ended = first if ended is None else min(ended, first)
+        ends = [each.starts for each in successors]
+        ends += [until] if until is not None and until <= now else []
         unverified, starts = self._unverified(record, now), record.starts
         later = starts > now
-        if not (by or ended or replaced or later or record.id in changed) and unverified is None:
+        if not (by or ends or replaced or later or record.id in changed) and unverified is None:
             return None  # as of most
         standing = Standing(
-            holds=ended is None and replaced is None and Relation.CORRECTS not in by and not later,
+            holds=not (ends or later) and replaced is None and Relation.CORRECTS not in by,
             text="",
             superseded_by=[each.entry for each in successors] + ([replaced] if replaced else []),
             corrected_by=[each.entry for each in by.get(Relation.CORRECTS, [])],
             contested_with=[each.entry for each in by.get(Relation.CONTESTS, [])],
             seems_replaced_by=[each.entry for each in by.get(Relation.SEEMS_TO_REPLACE, [])],
-            ended_at=ended,
+            ended_at=told_end(ends, starts),
             starts_at=starts if later else None,
             unverified_days=unverified,
             source_changed=record.id in changed,

@@ -80,11 +80,11 @@ def filter_conditions(shape: FilterShape) -> list[ColumnElement[bool]]:
         conditions.append(entries.c.owner == sa.bindparam("owner"))
     if shape.as_of:
         moment = sa.bindparam("as_of", type_=at)
-        starts = sa.func.coalesce(
-            entries.c.valid_from, entries.c.event_at, entries.c.created, type_=at
-        )
+        written = sa.func.coalesce(entries.c.event_at, entries.c.created, type_=at)
+        unknown = sa.and_(entries.c.valid_from.is_(None), entries.c.valid_until <= written)
+        starts = sa.func.coalesce(entries.c.valid_from, written, type_=at)
         ends = sa.or_(entries.c.valid_until.is_(None), entries.c.valid_until > moment)
-        conditions.append(sa.and_(starts <= moment, ends))
+        conditions.append(sa.and_(sa.or_(starts <= moment, unknown), ends))
     return conditions
 
 

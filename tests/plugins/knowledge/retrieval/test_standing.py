@@ -162,6 +162,13 @@ async def test_as_of_a_day_finds_what_held_then(base, make) -> None:
     assert [one.id for one in listed.documents] == ["brief", "old"]
 
 
+async def test_of_what_only_the_end_is_known_it_held_before(base, make) -> None:
+    await base.put(make("practice/a", "Bread.", valid_until="2019-12-31"))
+    assert await found(base) == {"a": "held until 2019-12-31"}
+    assert list(await found(base, asOf="2018-01-01")) == ["a"]
+    assert list(await found(base, asOf="2020-01-01")) == []
+
+
 async def test_documents_in_a_circle_all_hold_and_ask_for_a_look(base, make) -> None:
     await base.put(
         make("practice/a", "Bread.", superseded_by="practice/b"),

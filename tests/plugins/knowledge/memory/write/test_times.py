@@ -73,6 +73,8 @@ async def test_what_two_agents_note_is_found_by_each(world: World, layer: str) -
         (ENDED, {"valid_from": day(-1)}, "semantic"),
         (ENDED, {}, "semantic"),
         ({"event_at": day(-9)}, {"event_at": day(-2)}, "episodic"),
+        ({"event_at": day(-9)}, {"valid_until": day(-30)}, "semantic"),
+        ({"valid_from": day(-9)}, {"valid_until": day(-30)}, "semantic"),
         ({"valid_from": day(30)}, {}, "semantic"),
         ({}, {"valid_from": day(30)}, "semantic"),
         (ENDED, {}, "working"),
@@ -108,6 +110,14 @@ async def test_an_end_that_is_said_later_ends_the_entry(world: World) -> None:
     third = await write(world, "The sauna costs 8 euros.")
     assert third.entry.id == first.entry.id
     assert third.entry.validity == second.entry.validity
+
+
+async def test_a_fact_of_now_that_is_given_an_end_before_held_before_it(world: World) -> None:
+    await write(world, "The sauna costs 8 euros.")
+    again = await write(world, "The sauna costs 8 euros.", validity={"valid_until": day(-30)})
+    assert again.status == "updated"
+    found = await world.found(ANA, "sauna costs", filters={"as_of": day(-60)})
+    assert found == ["The sauna costs 8 euros."]
 
 
 @pytest.mark.parametrize(

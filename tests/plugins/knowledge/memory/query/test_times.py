@@ -1,0 +1,55 @@
+"""What holds when: ends, beginnings, events, and what is asked as of a day."""
+
+from __future__ import annotations
+
+import pytest
+
+from plugins.knowledge.memory.model.requests import CreateRequest
+from tests.plugins.knowledge.memory.conftest import ANA, World
+from tests.plugins.knowledge.memory.query.test_standing import write
+from tests.plugins.knowledge.retrieval.conftest import document
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
+
+
+async def test_of_what_only_the_end_is_known_it_held_before(world: World) -> None:
+    for layer in ("semantic", "working"):
+        ended = {"content": "The ferry was free.", "validity": {"valid_until": "2019-12-31"}}
+        request = {"entry": ended, "options": {"layer": {"type": layer}}}
+        await world.memory.governed.create(CreateRequest.model_validate(request), ANA)
+        only = {"types": [layer]}
+        before = {"filters": {"as_of": "2019-06-01"}, "layer": only}
+        assert await world.found(ANA, "ferry free", **before) == ["The ferry was free."]
+        after = {"filters": {"as_of": "2020-06-01"}, "layer": only}
+        assert await world.found(ANA, "ferry free", **after) == []
+        (result,) = (await world.ask(ANA, "ferry free", layer=only)).results
+        assert result.standing is not None
+        assert result.standing.text == "held until 2019-12-31"
+
+
+async def test_nothing_is_said_to_have_ended_before_it_began(world: World) -> None:
+    later = {"valid_from": "2024-05-01"}
+    old = (await write(world, "The fee is 5 euros.", validity=later)).entry
+    over = (await write(world, "The tax is 5 euros.")).entry
+    for earlier, target in (
+        ({"valid_from": "2020-01-01"}, old),
+        ({"valid_until": "2020-01-01"}, over),
+    ):
+        related = [{"kind": "supersedes", "target": target.id}]
+        new = await write(world, "It is 4 euros.", validity=earlier, relations=related)
+        answer = await world.ask(ANA, target.content)
+        standing = next(each.standing for each in answer.results if each.entry.id == target.id)
+        assert standing is not None
+        assert (standing.holds, standing.text) == (False, f"superseded by {new.entry.id}")
+
+
+async def test_a_note_that_held_before_it_was_written_is_found_as_of_then(world: World) -> None:
+    await world.base.put(
+        document("practice/gate", "The gate opens at eight.", valid_from="2020-01-01"),
+        document("practice/door", "The gate opened at nine.", valid_until="2019-12-31"),
+    )
+    for day, held in (("2019-06-01", ["door"]), ("2021-06-01", ["gate"])):
+        answer = await world.ask(ANA, "gate opens", filters={"as_of": day})
+        assert [each.entry.id for each in answer.results] == [
+            f"note:practice/{each}" for each in held
+        ]
