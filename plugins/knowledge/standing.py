@@ -7,14 +7,14 @@ and is named nowhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 
 from gateway.contract import Tier
 from plugins.knowledge.links import Targets
 from plugins.knowledge.notes.ages import Cause, Overdue, age_limits, last_look, overdue
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Entry
-from plugins.knowledge.notes.fields import NO_BEGINNING
+from plugins.knowledge.notes.fields import NO_BEGINNING, end_of
 from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
@@ -25,7 +25,6 @@ W_ENDED = 0.6
 REVIEW_DAYS = 365
 """After how many days a document is marked that says when it was verified, and whose type has no
 age of its own."""
-_DAY = timedelta(days=1)
 
 
 class Standings:
@@ -114,8 +113,8 @@ class Standings:
             moment: when; a day without a time counts at its end.
             up_to: the tier of the caller.
         """
-        moment, until = _end_of(moment), entry.metadata.valid_until
-        ended = until is not None and until <= moment
+        moment, until = end_of(moment), entry.ends
+        ended = until is not None and until < moment
         known = self._claims(up_to)
         return entry.starts <= moment and not ended and not self._successors(entry, known, moment)
 
@@ -150,7 +149,7 @@ class Standings:
         if looked is None or against is None:
             return None
         source = self._targets(up_to).named(against, entry)
-        return source.key if source is not None and source.written > _end_of(looked) else None
+        return source.key if source is not None and source.written > end_of(looked) else None
 
     def _source_asks(self, entry: Entry, up_to: Tier) -> tuple[Cause, str] | None:
         source = self._changed_source(entry, up_to)
@@ -190,8 +189,8 @@ class Standings:
 
 def _ends(entry: Entry, successors: Sequence[Entry], now: datetime) -> list[datetime]:
     """When a document ceased to hold, by what took its place and by its own word."""
-    until = entry.metadata.valid_until
-    own = [until] if until is not None and until <= now else []
+    until = entry.ends
+    own = [until] if until is not None and until < now else []
     return [*(one.starts for one in successors), *own]
 
 
@@ -214,12 +213,6 @@ def _at_odds(entry: Entry, known: Claims) -> tuple[Cause, str] | None:
     if others := known.contested.get(entry.key):
         return "contested", f"it is contested with {', '.join(others)}"
     return None
-
-
-def _end_of(moment: datetime) -> datetime:
-    """The last moment that a date means: a day without a time counts whole."""
-    is_day = moment.astimezone(UTC).time() == time.min
-    return moment + (_DAY - timedelta(microseconds=1)) if is_day else moment
 
 
 def told_end(ends: Iterable[datetime], starts: datetime) -> datetime | None:

@@ -65,8 +65,8 @@ def _overdue(entry: Entry, limit: int | None, now: datetime) -> Overdue | None:
     age, said = now - last_look(entry), entry.metadata
     if said.superseded_by is not None:
         return None  # its author has looked
-    if said.valid_until is not None and said.valid_until <= now:
-        return Overdue(entry, age, f"it held until {said.valid_until:%Y-%m-%d}", "end")
+    if entry.ends is not None and entry.ends < now:
+        return Overdue(entry, age, f"it held until {entry.ends:%Y-%m-%d}", "end")
     if limit is not None and age > timedelta(days=limit):
         reason = f"nobody has looked at it for {age.days} days ({limit} at most)"
         return Overdue(entry, age, reason, "age")

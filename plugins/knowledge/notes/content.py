@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.fields import Email, Maybe, Tags, Text, Texts, Url, When, Word
+from plugins.knowledge.notes.fields import Email, Maybe, Tags, Text, Texts, Url, When, Word, end_of
 
 MAX_CLAIMED = 20
 """Documents that one can say to supersede, or to contest: nothing supersedes everything."""
@@ -74,7 +74,7 @@ class FileFields(BaseModel):
     @classmethod
     def _ends_after_it_begins(cls, ends: datetime | None, known: ValidationInfo) -> Any:
         begins = known.data.get("valid_from")
-        if ends is not None and begins is not None and ends <= begins:
+        if ends is not None and begins is not None and end_of(ends) <= begins:
             raise ValueError("it has to be later than validFrom")
         return ends
 

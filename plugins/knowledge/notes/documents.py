@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from gateway.contract import Tier
 from plugins.knowledge.notes.content import Content
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.fields import NO_BEGINNING
+from plugins.knowledge.notes.fields import NO_BEGINNING, end_of
 
 
 class Entry(BaseModel):
@@ -97,8 +97,14 @@ class Entry(BaseModel):
         """From when on it holds."""
         if (begins := self.metadata.valid_from) is not None:
             return begins
-        ends = self.metadata.valid_until
+        ends = self.ends
         return self.written if ends is None or ends > self.written else NO_BEGINNING
+
+    @property
+    def ends(self) -> datetime | None:
+        """Its last moment, as far as it says so itself; a day counts whole."""
+        until = self.metadata.valid_until
+        return None if until is None else end_of(until)
 
     def _text(self, name: str) -> str:
         value = getattr(self.metadata, name, None)

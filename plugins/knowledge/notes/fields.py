@@ -7,7 +7,7 @@ a ValueError whose text goes behind ``file:line:`` in a report.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
@@ -27,6 +27,8 @@ _DATE_FORMATS = (
     "%B %d %Y",
     "%b %d %Y",
 )
+
+_DAY = timedelta(days=1)
 
 T = TypeVar("T")
 Maybe = Annotated[T | None, Field(exclude_if=lambda value: value is None)]
@@ -59,6 +61,12 @@ def parse_date(value: Any) -> datetime:
         return _utc(parsedate_to_datetime(text))
     except (ValueError, OverflowError) as error:
         raise ValueError(f"{_shown(value)} is not a date; write it as 2024-10-16") from error
+
+
+def end_of(moment: datetime) -> datetime:
+    """The last moment that a date means: a day without a time counts whole."""
+    is_day = moment.astimezone(UTC).time() == time.min
+    return moment + (_DAY - timedelta(microseconds=1)) if is_day else moment
 
 
 def parse_text(value: Any) -> str:

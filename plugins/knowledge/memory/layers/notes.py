@@ -136,7 +136,7 @@ def _record(entry: Entry) -> Record:
         validity=Validity.model_construct(
             event_at=None,
             valid_from=entry.metadata.valid_from,
-            valid_until=entry.metadata.valid_until,
+            valid_until=entry.ends,
         ),
         updated=max(entry.synced_at, entry.metadata.date),
     )

@@ -9,7 +9,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.model.fields import Part, UtcMoment
+from plugins.knowledge.memory.model.fields import LastMoment, Part, UtcMoment
 from plugins.knowledge.notes.fields import NO_BEGINNING
 
 CLOCK_SKEW = timedelta(minutes=5)
@@ -25,7 +25,9 @@ class Validity(Part):
         None, description="When what it tells of happened, where that is not when it was written."
     )
     valid_from: UtcMoment | None = Field(None, description="From when on it holds.")
-    valid_until: UtcMoment | None = Field(None, description="When it ceases to hold.")
+    valid_until: LastMoment | None = Field(
+        None, description="When it ceases to hold; a day counts whole."
+    )
 
     @model_validator(mode="after")
     def _ends_after_it_begins(self) -> Self:
@@ -68,7 +70,7 @@ class Validity(Part):
 
     def holds_at(self, moment: datetime, written: datetime) -> bool:
         """Whether it holds at a moment, as far as it says so itself."""
-        ended = self.valid_until is not None and self.valid_until <= moment
+        ended = self.valid_until is not None and self.valid_until < moment
         return self.starts(written) <= moment and not ended
 
 

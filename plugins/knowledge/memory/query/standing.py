@@ -197,7 +197,7 @@ class StandingOrder:
         until = record.validity.valid_until
         successors = by.get(Relation.SUPERSEDES, [])
         ends = [each.starts for each in successors]
-        ends += [until] if until is not None and until <= now else []
+        ends += [until] if until is not None and until < now else []
         unverified, starts = self._unverified(record, now), record.starts
         later = starts > now
         if not (by or ends or replaced or later or record.id in changed) and unverified is None:

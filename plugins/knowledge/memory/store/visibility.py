@@ -83,7 +83,7 @@ def filter_conditions(shape: FilterShape) -> list[ColumnElement[bool]]:
         written = sa.func.coalesce(entries.c.event_at, entries.c.created, type_=at)
         unknown = sa.and_(entries.c.valid_from.is_(None), entries.c.valid_until <= written)
         starts = sa.func.coalesce(entries.c.valid_from, written, type_=at)
-        ends = sa.or_(entries.c.valid_until.is_(None), entries.c.valid_until > moment)
+        ends = sa.or_(entries.c.valid_until.is_(None), entries.c.valid_until >= moment)
         conditions.append(sa.and_(sa.or_(starts <= moment, unknown), ends))
     return conditions
 

@@ -12,7 +12,7 @@ from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import validate
-from plugins.knowledge.memory.model.fields import UtcMoment
+from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
@@ -117,7 +117,9 @@ class NewMemory(BaseModel):
         None, description="When it happened, where that is not now: 2026-03-01."
     )
     valid_from: UtcMoment | None = Field(None, description="From when on it holds.")
-    valid_until: UtcMoment | None = Field(None, description="When it ceases to hold.")
+    valid_until: LastMoment | None = Field(
+        None, description="When it ceases to hold; a day counts whole."
+    )
     written_at: UtcMoment | None = Field(
         None, description="Of what you import: when it was written down first."
     )

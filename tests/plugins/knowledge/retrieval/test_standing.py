@@ -169,6 +169,20 @@ async def test_of_what_only_the_end_is_known_it_held_before(base, make) -> None:
     assert list(await found(base, asOf="2020-01-01")) == []
 
 
+async def test_a_day_that_is_an_end_counts_whole(base, make) -> None:
+    today = {"valid_from": day(0), "valid_until": day(0)}
+    await base.put(
+        make("practice/a", "Bread.", valid_until="2024-12-31"),
+        make("practice/b", "Bread.", **today),
+    )
+    assert list(await found(base, asOf="2024-12-31")) == ["a"]
+    assert list(await found(base, asOf="2025-01-01")) == []
+    assert (await found(base))["b"] == ""
+    assert list(await found(base, asOf=day(0))) == ["b"]
+    asked = base.knowledge.standings.wanting_look(Tier.MEMBERS)
+    assert [(one.entry.id, one.reason) for one in asked] == [("a", "it held until 2024-12-31")]
+
+
 async def test_documents_in_a_circle_all_hold_and_ask_for_a_look(base, make) -> None:
     await base.put(
         make("practice/a", "Bread.", superseded_by="practice/b"),

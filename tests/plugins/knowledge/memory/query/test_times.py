@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from plugins.knowledge.memory.model.requests import CreateRequest
-from tests.plugins.knowledge.memory.conftest import ANA, World
-from tests.plugins.knowledge.memory.query.test_standing import write
+from tests.plugins.knowledge.memory.conftest import ANA, NOON, World
+from tests.plugins.knowledge.memory.query.test_standing import standings, write
 from tests.plugins.knowledge.retrieval.conftest import document
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
@@ -25,6 +27,23 @@ async def test_of_what_only_the_end_is_known_it_held_before(world: World) -> Non
         (result,) = (await world.ask(ANA, "ferry free", layer=only)).results
         assert result.standing is not None
         assert result.standing.text == "held until 2019-12-31"
+
+
+@pytest.mark.parametrize("layer", ["semantic", "working"])
+async def test_a_day_that_is_an_end_counts_whole(world: World, layer: str) -> None:
+    today = f"{NOON:%Y-%m-%d}"
+    entry = {
+        "content": "The sauna is open.",
+        "validity": {"valid_from": today, "valid_until": today},
+    }
+    request = {"entry": entry, "options": {"layer": {"type": layer}}}
+    await world.memory.governed.create(CreateRequest.model_validate(request), ANA)
+    assert standings(await world.ask(ANA, "sauna open")) == {"The sauna is open.": ""}
+    for day, held in (("2026-02-28", []), (today, ["The sauna is open."]), ("2026-03-02", [])):
+        assert await world.found(ANA, "sauna open", filters={"as_of": day}) == held
+    world.clock.time += timedelta(minutes=30) if layer == "working" else timedelta(days=1)
+    told = standings(await world.ask(ANA, "sauna open"))
+    assert told == {"The sauna is open.": "" if layer == "working" else f"held until {today}"}
 
 
 async def test_nothing_is_said_to_have_ended_before_it_began(world: World) -> None:
