@@ -22,7 +22,7 @@ class Validity(Part):
     """When what an entry says happened, and from when to when it holds."""
 
     event_at: UtcMoment | None = Field(
-        None, description="When what it tells of happened, where that is not when it was written."
+        None, description="When what it tells of happens, where that is not when it was written."
     )
     valid_from: UtcMoment | None = Field(None, description="From when on it holds.")
     valid_until: LastMoment | None = Field(
@@ -38,10 +38,13 @@ class Validity(Part):
         return self
 
     def starts(self, written: datetime) -> datetime:
-        """From when on an entry holds that was written at a time."""
+        """From when on an entry holds that was written at a time.
+
+        Of an event that is to come it holds from then on, and not from when that happens.
+        """
         if self.valid_from is not None:
             return self.valid_from
-        begins, ends = self.event_at or written, self.valid_until
+        begins, ends = min(self.event_at or written, written), self.valid_until
         return begins if ends is None or ends > begins else NO_BEGINNING
 
     def repeats(self, kept: Validity, now: datetime, *, is_event: bool) -> bool:

@@ -98,6 +98,7 @@ class StandingOrder:
         if question.entry_filter.as_of is not None:
             return _held_at(found, challenges, question.entry_filter.as_of)
         now = self.clock()
+        challenges = _begun(challenges, now)
         best = {one.id: one for one in found}
         said = await self._said(challenges, best)
         challenges = _as_good(challenges, best, said, term_ids(subject_of(question.text)))
@@ -192,7 +193,7 @@ class StandingOrder:
         replaced = record.metadata.custom.get(SUPERSEDED_BY) if record.owner == NOBODY else None
         by: dict[Relation, list[Challenge]] = {}
         for each in challenges.by_target.get(record.id, ()):
-            if not each.kind.ends_the_other or each.starts <= now:
+            if _has_begun(each, now):
                 by.setdefault(each.kind, []).append(each)
         until = record.validity.valid_until
         successors = by.get(Relation.SUPERSEDES, [])
@@ -239,6 +240,20 @@ def in_words(standing: Standing) -> str:
     if standing.source_changed:
         said.append("its source has changed since")
     return "; ".join(said)
+
+
+def _has_begun(challenge: Challenge, moment: datetime) -> bool:
+    """Whether a later entry says something of an earlier one already: it holds, or contests."""
+    return challenge.kind is Relation.CONTESTS or challenge.starts <= moment
+
+
+def _begun(challenges: Challenges, moment: datetime) -> Challenges:
+    """The same without what has not begun at a moment."""
+    begun = {
+        target: [each for each in some if _has_begun(each, moment)]
+        for target, some in challenges.by_target.items()
+    }
+    return Challenges(begun, challenges.layers)
 
 
 def _as_good(
@@ -300,11 +315,7 @@ def _raise_successors(best: dict[str, Scored], challenges: Challenges) -> bool:
 
 def _weight(one: Scored, challenges: Challenges, now: datetime) -> float:
     """How much of its score is left to an answer."""
-    kinds = {
-        each.kind
-        for each in challenges.by_target.get(one.id, ())
-        if not each.kind.ends_the_other or each.starts <= now
-    }
+    kinds = {each.kind for each in challenges.by_target.get(one.id, ())}
     if any(kind.ends_the_other for kind in kinds) or not one.validity.holds_at(now, one.written):
         return W_ENDED
     if Relation.SEEMS_TO_REPLACE in kinds:

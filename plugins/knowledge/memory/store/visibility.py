@@ -80,7 +80,8 @@ def filter_conditions(shape: FilterShape) -> list[ColumnElement[bool]]:
         conditions.append(entries.c.owner == sa.bindparam("owner"))
     if shape.as_of:
         moment = sa.bindparam("as_of", type_=at)
-        written = sa.func.coalesce(entries.c.event_at, entries.c.created, type_=at)
+        happened = entries.c.event_at < entries.c.created
+        written = sa.case((happened, entries.c.event_at), else_=entries.c.created)
         unknown = sa.and_(entries.c.valid_from.is_(None), entries.c.valid_until <= written)
         starts = sa.func.coalesce(entries.c.valid_from, written, type_=at)
         ends = sa.or_(entries.c.valid_until.is_(None), entries.c.valid_until >= moment)

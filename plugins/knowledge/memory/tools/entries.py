@@ -114,7 +114,7 @@ class NewMemory(BaseModel):
         None, description="Your own name, so that you find your own entries again."
     )
     event_at: UtcMoment | None = Field(
-        None, description="When it happened, where that is not now: 2026-03-01."
+        None, description="When it happens, where that is not now: 2026-03-01."
     )
     valid_from: UtcMoment | None = Field(None, description="From when on it holds.")
     valid_until: LastMoment | None = Field(

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from plugins.knowledge.memory.model.requests import CreateRequest
+from plugins.knowledge.memory.model.validity import Relation
 from tests.plugins.knowledge.memory.conftest import ANA, NOON, World
 from tests.plugins.knowledge.memory.query.test_standing import standings, write
 from tests.plugins.knowledge.retrieval.conftest import document
@@ -44,6 +45,31 @@ async def test_a_day_that_is_an_end_counts_whole(world: World, layer: str) -> No
     world.clock.time += timedelta(minutes=30) if layer == "working" else timedelta(days=1)
     told = standings(await world.ask(ANA, "sauna open"))
     assert told == {"The sauna is open.": "" if layer == "working" else f"held until {today}"}
+
+
+@pytest.mark.parametrize("layer", ["semantic", "working"])
+async def test_what_is_known_of_a_coming_event_holds_already(world: World, layer: str) -> None:
+    said = "The dentist appointment is at Oak Street."
+    entry = {"content": said, "validity": {"event_at": f"{NOON + timedelta(days=6)}"}}
+    request = {"entry": entry, "options": {"layer": {"type": layer}}}
+    await world.memory.governed.create(CreateRequest.model_validate(request), ANA)
+    assert standings(await world.ask(ANA, "dentist appointment")) == {said: ""}
+    for day, held in (("2026-02-28", []), ("2026-03-02", [said]), ("2026-04-01", [said])):
+        assert await world.found(ANA, "dentist", filters={"as_of": day}) == held
+
+
+async def test_what_holds_from_a_later_day_on_replaces_nothing_yet(world: World) -> None:
+    old, new = "The code of the gate is 1111.", "The code of the gate is 2222."
+    await write(world, old)
+    later = await write(world, new, validity={"valid_from": f"{NOON + timedelta(days=3)}"})
+    assert later.near[0].seems is Relation.SEEMS_TO_REPLACE
+    answer = await world.ask(ANA, "code of the gate 2222")
+    assert standings(answer) == {old: "", new: "holds from 2026-03-04"}
+    assert answer.results[0].entry.content == old
+    world.clock.time += timedelta(days=4)
+    answer = await world.ask(ANA, "code of the gate 1111")
+    assert list(standings(answer)) == [new, old]
+    assert standings(answer)[old] == f"seems replaced by {later.entry.id}"
 
 
 async def test_nothing_is_said_to_have_ended_before_it_began(world: World) -> None:
