@@ -90,24 +90,25 @@ class StandingOrder:
     ) -> list[Scored]:
         """Answers with what holds before what it ends; a successor answers where the earlier does.
 
+        As of a moment only what held then is left, in the order that it had then.
+
         Args:
             found: the best first.
             challenges: what is at odds with them.
             question: who asks, and what an answer must be.
         """
-        if question.entry_filter.as_of is not None:
-            return _held_at(found, challenges, question.entry_filter.as_of)
-        now = self.clock()
-        challenges = _begun(challenges, now)
-        best = {one.id: one for one in found}
-        said = await self._said(challenges, best)
-        challenges = _as_good(challenges, best, said, term_ids(subject_of(question.text)))
-        for one in await self._missing(best, challenges, question):
-            best[one.id] = one
+        as_of = question.entry_filter.as_of
+        now = as_of or self.clock()
+        best = {one.id: one for one in _held_at(found, challenges, as_of)}
+        begun = _begun(challenges, now)
+        said = await self._said(begun, best)
+        begun = _as_good(begun, best, said, term_ids(subject_of(question.text)))
+        missing = await self._missing(best, begun, question)
+        best |= {one.id: one for one in _held_at(missing, challenges, as_of)}
         for _ in range(MAX_STEPS):  # a chain is settled from its beginning on
-            if not _raise_successors(best, challenges):
+            if not _raise_successors(best, begun):
                 break
-        weighed = ((one, _weight(one, challenges, now)) for one in best.values())
+        weighed = ((one, _weight(one, begun, now)) for one in best.values())
         return sort_by_score(
             one if weight == 1.0 else one.with_score(weight * one.score) for one, weight in weighed
         )
@@ -323,8 +324,12 @@ def _weight(one: Scored, challenges: Challenges, now: datetime) -> float:
     return W_OLDER if Relation.IS_NEWER in kinds else 1.0
 
 
-def _held_at(found: Sequence[Scored], challenges: Challenges, moment: datetime) -> list[Scored]:
-    """The answers that held at a moment: what was corrected never did."""
+def _held_at(
+    found: Sequence[Scored], challenges: Challenges, moment: datetime | None
+) -> Sequence[Scored]:
+    """The answers that held at a moment, or all without one: what was corrected never did."""
+    if moment is None:
+        return found
 
     def held(one: Scored) -> bool:
         ending = [e for e in challenges.by_target.get(one.id, ()) if e.kind.ends_the_other]

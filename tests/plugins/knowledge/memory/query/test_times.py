@@ -72,6 +72,42 @@ async def test_what_holds_from_a_later_day_on_replaces_nothing_yet(world: World)
     assert standings(answer)[old] == f"seems replaced by {later.entry.id}"
 
 
+ON_CALL = "Who is on call for the printers?"
+
+
+@pytest.mark.parametrize(
+    ("asked", "old", "new"),
+    [
+        (
+            "Meetings are on Mondays",
+            "Meetings are on Mondays.",
+            "Meetings are no longer on Mondays.",
+        ),
+        (
+            ON_CALL,
+            "Igor is on call for the printers.",
+            "Bea is on call for the printers this month.",
+        ),
+    ],
+)
+async def test_as_of_now_the_order_is_that_of_the_question_without_it(
+    world: World, asked: str, old: str, new: str
+) -> None:
+    await write(world, old)
+    await write(world, new)
+    assert await world.found(ANA, asked) == [new, old]
+    for day in ("2026-03-01", "2027-03-01"):
+        assert await world.found(ANA, asked, filters={"as_of": day}) == [new, old]
+
+
+async def test_as_of_an_earlier_day_what_was_said_later_is_not_first(world: World) -> None:
+    old = "Meetings are on Mondays."
+    await write(world, old)
+    later = {"valid_from": f"{NOON + timedelta(days=9)}"}
+    await write(world, "Meetings are no longer on Mondays.", validity=later)
+    assert await world.found(ANA, old, filters={"as_of": "2026-03-05"}) == [old]
+
+
 async def test_nothing_is_said_to_have_ended_before_it_began(world: World) -> None:
     later = {"valid_from": "2024-05-01"}
     old = (await write(world, "The fee is 5 euros.", validity=later)).entry
