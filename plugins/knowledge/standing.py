@@ -56,12 +56,13 @@ class Standings:
         self._version = -1
         self._claiming: dict[str, Entry] = {}
 
-    def of(self, entry: Entry, up_to: Tier) -> DocumentStanding | None:
+    def of(self, entry: Entry, up_to: Tier, prefix: str = "") -> DocumentStanding | None:
         """What to say of whether a document holds; None where there is nothing to say.
 
         Args:
             entry: the document.
             up_to: the tier of the caller.
+            prefix: what the ids of others are told with.
         """
         now, known = self._clock(), self._claims(up_to)
         by = self._successors(entry, known, now)
@@ -69,16 +70,16 @@ class Standings:
         contested = dict.fromkeys(known.contested.get(entry.key, ()))
         contested |= dict.fromkeys(known.circles.get(entry.key, ()))
         contested.pop(entry.key, None)
-        lost = entry.key in known.lost
+        lost, source = entry.key in known.lost, self._changed_source(entry, up_to)
         standing = DocumentStanding(
             holds=not (ends or lost or starts),
             text="",
-            superseded_by=[one.key for one in by] or None,
-            contested_with=list(contested) or None,
+            superseded_by=[prefix + one.key for one in by] or None,
+            contested_with=[prefix + key for key in contested] or None,
             ended_at=told_end(ends, entry.starts),
             starts_at=starts,
             unverified_days=self._unverified_days(entry, now),
-            source_changed=self._changed_source(entry, up_to),
+            source_changed=source and prefix + source,
         )
         text = _in_words(standing, is_lost=lost)
         return standing.model_copy(update={"text": text}) if text else None

@@ -22,8 +22,10 @@ from plugins.knowledge.memory.model.policy import (
 )
 from plugins.knowledge.memory.model.query_context import LayerAnswers, Question, Scored
 from plugins.knowledge.memory.model.record import NOBODY, NOTE_PREFIX, SUPERSEDED_BY, Record
+from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import Validity
 from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 from plugins.knowledge.retrieval.search import plain
@@ -71,16 +73,21 @@ class NotesLayer:
         return {record.id: record for record in records}
 
     def _read(self, document: Document, tier: Tier) -> Record:
-        """A note with its beginning, for the whole has a tool of its own; and what replaced it."""
+        """A note with its beginning, for the whole has a tool of its own; and whether it holds."""
         record = _record(document)
-        standing = self._knowledge.standings.of(document, tier)
+        standing = self._knowledge.standings.of(document, tier, NOTE_PREFIX)
         custom, said = {**record.metadata.custom}, document.metadata.superseded_by
         if standing is not None and standing.superseded_by:
-            custom[SUPERSEDED_BY] = NOTE_PREFIX + standing.superseded_by[0]
+            custom[SUPERSEDED_BY] = standing.superseded_by[0]
         elif standing is not None and not standing.holds and said:
             custom[SUPERSEDED_BY] = said
         metadata = record.metadata.model_copy(update={"custom": custom})
-        return replace(record, metadata=metadata, content=excerpt(document.content, ""))
+        return replace(
+            record,
+            metadata=metadata,
+            content=excerpt(document.content, ""),
+            standing=None if standing is None else _standing(standing),
+        )
 
 
 def _tier(keys: frozenset[str]) -> Tier | None:
@@ -88,6 +95,20 @@ def _tier(keys: frozenset[str]) -> Tier | None:
     if MEMBERS_KEY in keys:
         return Tier.MEMBERS
     return Tier.PUBLIC if ANYONE_KEY in keys else None
+
+
+def _standing(said: DocumentStanding) -> Standing:
+    """The standing of a document, as memory tells it."""
+    return Standing(
+        holds=said.holds,
+        text=said.text,
+        superseded_by=said.superseded_by or [],
+        contested_with=said.contested_with or [],
+        ended_at=said.ended_at,
+        starts_at=said.starts_at,
+        unverified_days=said.unverified_days,
+        source_changed=said.source_changed is not None,
+    )
 
 
 def _matches(record: Record, question: Question) -> bool:

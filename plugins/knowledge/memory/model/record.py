@@ -18,6 +18,7 @@ from plugins.knowledge.memory.model.entry import (
 )
 from plugins.knowledge.memory.model.fingerprint import fingerprint
 from plugins.knowledge.memory.model.policy import PRIVATE, AccessPolicyConfig, readers
+from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import ANY_TIME, Validity, Verification
 
 NOTE_PREFIX = "note:"
@@ -74,6 +75,8 @@ class Record:
         follows: the number of the turn of a conversation before it, or None.
         writer: who wrote what it says, where it was read for somebody and that is known; no part
             of what it is.
+        standing: of a note, what the knowledge base says to who reads it of whether it holds;
+            likewise.
     """
 
     id: str
@@ -99,6 +102,7 @@ class Record:
     number: int = 0
     follows: int | None = None
     writer: Writer | None = field(default=None, compare=False)
+    standing: Standing | None = field(default=None, compare=False)
 
     @property
     def starts(self) -> datetime:

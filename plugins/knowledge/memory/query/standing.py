@@ -10,7 +10,7 @@ from plugins.knowledge.memory.algorithms.relevance import sort_by_score
 from plugins.knowledge.memory.algorithms.subject import subject_of
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.query_context import EntrySource, Question, Scored
-from plugins.knowledge.memory.model.record import NOBODY, SUPERSEDED_BY, Record
+from plugins.knowledge.memory.model.record import NOBODY, Record
 from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.reads import Reads
@@ -190,8 +190,9 @@ class StandingOrder:
             challenges: what is at odds with it.
             changed: the ids of entries whose source has changed since they were verified.
         """
+        if record.owner == NOBODY:
+            return record.standing
         now = self.clock()
-        replaced = record.metadata.custom.get(SUPERSEDED_BY) if record.owner == NOBODY else None
         by: dict[Relation, list[Challenge]] = {}
         for each in challenges.by_target.get(record.id, ()):
             if _has_begun(each, now):
@@ -202,12 +203,12 @@ class StandingOrder:
         ends += [until] if until is not None and until < now else []
         unverified, starts = self._unverified(record, now), record.starts
         later = starts > now
-        if not (by or ends or replaced or later or record.id in changed) and unverified is None:
+        if not (by or ends or later or record.id in changed) and unverified is None:
             return None  # as of most
         standing = Standing(
-            holds=not (ends or later) and replaced is None and Relation.CORRECTS not in by,
+            holds=not (ends or later) and Relation.CORRECTS not in by,
             text="",
-            superseded_by=[each.entry for each in successors] + ([replaced] if replaced else []),
+            superseded_by=[each.entry for each in successors],
             corrected_by=[each.entry for each in by.get(Relation.CORRECTS, [])],
             contested_with=[each.entry for each in by.get(Relation.CONTESTS, [])],
             seems_replaced_by=[each.entry for each in by.get(Relation.SEEMS_TO_REPLACE, [])],
@@ -220,8 +221,6 @@ class StandingOrder:
         return standing.model_copy(update={"text": text}) if text else None
 
     def _unverified(self, record: Record, now: datetime) -> int | None:
-        if record.owner == NOBODY:
-            return None
         seen = max(record.changed, record.verified.at if record.verified else record.changed)
         return (now - seen).days if now - seen > self.review_age else None
 

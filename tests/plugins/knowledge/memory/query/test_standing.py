@@ -8,11 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from gateway.contract import Tier
 from plugins.knowledge.memory.model.entry import KnowledgeEntry
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import CreateRequest, RelationDraft
 from plugins.knowledge.memory.model.responses import CreateResponse, QueryResponse
 from plugins.knowledge.memory.model.validity import Relation, Validity
+from plugins.knowledge.memory.rights.access import caller_keys
+from plugins.knowledge.retrieval.filters import SearchFilters
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, NOON, World
 from tests.plugins.knowledge.retrieval.conftest import document
 
@@ -245,13 +248,38 @@ async def test_a_note_says_that_another_stands_in_its_place(world: World) -> Non
     (result,) = (await world.ask(ANA, "gate opens")).results
     assert result.standing is not None
     assert not result.standing.holds
-    assert result.standing.text == "superseded by practice/door; held until 2026-02-28"
+    assert result.standing.text == "superseded; held until 2026-02-28"
     await world.base.put(document("practice/door", "The door opens at nine.", title="Door"))
     found = {each.entry.id: each for each in (await world.ask(ANA, "gate opens")).results}
     assert list(found) == ["note:practice/door", "note:practice/gate"]
     standing = found["note:practice/gate"].standing
     assert standing is not None
     assert standing.superseded_by == ["note:practice/door"]
+    assert standing.text.startswith("superseded by note:practice/door; held until ")
+
+
+async def test_a_note_has_the_standing_that_the_knowledge_base_tells_of_it(world: World) -> None:
+    looked: Any = {"verified_at": "2024-11-01", "verified_against": "practice/source"}
+    await world.base.put(
+        document("practice/one", "Compost is turned.", superseded_by="practice/two"),
+        document("practice/two", "Compost rests.", superseded_by="practice/one"),
+        document("practice/three", "Compost is sieved.", valid_until="2025-02-01", **looked),
+        document("practice/source", "Soil.", date="2024-11-02"),
+    )
+    found = (await world.ask(ANA, "compost")).results
+    told = {each.entry.id: each.standing for each in found if each.standing is not None}
+    read = [await world.memory.reader.entry(id, ANA) for id in told]
+    assert await world.memory.standing.of_each(read, caller_keys(ANA)) == told
+    searched = await world.base.knowledge.search("compost", SearchFilters(), Tier.MEMBERS)
+    assert {id: each.text for id, each in told.items()} == {
+        f"note:{each.content_type}/{each.id}": each.standing.text.replace("prac", "note:prac")
+        for each in searched.results
+        if each.standing is not None
+    }
+    circle, ended = told["note:practice/one"], told["note:practice/three"]
+    assert (circle.holds, circle.text) == (True, "contested with note:practice/two")
+    assert (ended.holds, ended.source_changed) == (False, True)
+    assert "; note:practice/source has changed since it was verified" in ended.text
 
 
 async def test_a_note_that_has_changed_since_is_said_with_what_was_verified_by_it(
