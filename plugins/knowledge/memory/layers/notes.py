@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
 from gateway.contract import Tier
 from plugins.knowledge.knowledge import Knowledge
@@ -29,6 +32,12 @@ from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 from plugins.knowledge.retrieval.search import plain
+
+_UNSAID: Any = {
+    **dict.fromkeys(("synced_at", "commit_sha", "path", "tier"), True),
+    "metadata": {"date"},
+}
+"""What of a document is no part of what it says."""
 
 
 class NotesLayer:
@@ -86,6 +95,7 @@ class NotesLayer:
             record,
             metadata=metadata,
             content=excerpt(document.content, ""),
+            digest=_digest(document),
             standing=None if standing is None else _standing(standing),
         )
 
@@ -95,6 +105,15 @@ def _tier(keys: frozenset[str]) -> Tier | None:
     if MEMBERS_KEY in keys:
         return Tier.MEMBERS
     return Tier.PUBLIC if ANYONE_KEY in keys else None
+
+
+def _digest(document: Document) -> str:
+    """What names what a note says; not when or from which commit it was read.
+
+    A date may be that of its file, so it does not count.
+    """
+    said = document.model_dump(mode="json", exclude=_UNSAID, exclude_defaults=True)
+    return hashlib.blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _standing(said: DocumentStanding) -> Standing:

@@ -75,6 +75,7 @@ class Record:
         follows: the number of the turn of a conversation before it, or None.
         writer: who wrote what it says, where it was read for somebody and that is known; no part
             of what it is.
+        digest: of a note, what tells its content from what it was before; likewise.
         standing: of a note, what the knowledge base says to who reads it of whether it holds;
             likewise.
     """
@@ -102,6 +103,7 @@ class Record:
     number: int = 0
     follows: int | None = None
     writer: Writer | None = field(default=None, compare=False)
+    digest: str = field(default="", compare=False)
     standing: Standing | None = field(default=None, compare=False)
 
     @property
@@ -123,6 +125,15 @@ class Record:
     def state(self) -> str:
         """What tells it from what it was before: its source's version, or when it was written."""
         return self.source.version or f"{self.changed.timestamp():.0f}"
+
+    def is_as_verified(self, verified: Verification) -> bool:
+        """Whether a note still says what it said when something was verified against it.
+
+        What was verified before digests were kept names the note's state alone.
+        """
+        return self.digest == verified.digest or (
+            verified.digest is None and self.state == verified.version
+        )
 
     @property
     def fingerprint(self) -> str:

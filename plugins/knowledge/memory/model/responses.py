@@ -47,7 +47,9 @@ class Standing(BaseModel):
     unverified_days: int | None = Field(
         None, description="Days since anybody wrote or verified it, where that is long ago."
     )
-    source_changed: bool = Field(False, description="What it was verified against has changed.")
+    source_changed: bool = Field(
+        False, description="What it was verified against has changed, or is gone."
+    )
 
 
 class LinkedBy(BaseModel):

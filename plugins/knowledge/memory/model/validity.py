@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -90,6 +90,13 @@ class Verification(Part):
     version: str | None = Field(
         None, description="The commit that this had then, where it is a note of the knowledge base."
     )
+    digest: str | None = Field(
+        None, exclude=True, description="What it said then, likewise; kept, and told to nobody."
+    )
+
+    def kept(self) -> dict[str, Any]:
+        """All of it, as JSON values."""
+        return {**self.model_dump(mode="json"), "digest": self.digest}
 
 
 class Relation(StrEnum):

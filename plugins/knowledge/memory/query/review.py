@@ -61,7 +61,7 @@ class Review(BaseModel):
     )
     source_changed: list[ReviewEntry] = Field(
         default_factory=list,
-        description="Yours, that were verified against a note which has changed since.",
+        description="Yours, that were verified against a note which has changed since, or is gone.",
     )
     documents: list[ReviewDocument] = Field(
         default_factory=list,

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from plugins.knowledge.memory.algorithms.relevance import sort_by_score
 from plugins.knowledge.memory.algorithms.subject import subject_of
 from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.policy import MEMBERS_KEY
 from plugins.knowledge.memory.model.query_context import EntrySource, Question, Scored
 from plugins.knowledge.memory.model.record import NOBODY, Record
 from plugins.knowledge.memory.model.responses import Standing
@@ -34,6 +35,7 @@ SAID_AGAIN = 0.7
 wiki runs on Postgres, not on MySQL"."""
 MAX_STEPS = 10
 """Successors of successors that are looked for."""
+_EVERY_NOTE = frozenset({MEMBERS_KEY})
 DEFAULT_REVIEW_AGE = timedelta(days=365)
 """After how long without a look an entry is marked."""
 
@@ -146,22 +148,30 @@ class StandingOrder:
 
     async def changed_sources(
         self, records: Iterable[Record], keys: frozenset[str]
-    ) -> frozenset[str]:
-        """The ids of entries that were verified against a note which has changed since."""
+    ) -> Mapping[str, str]:
+        """What to say of entries that were verified against a note that is not as it was then.
+
+        Returns:
+            It by the entries' ids. A note that is there, but not for the caller, is not mentioned.
+        """
         against = {
             each.id: each.verified
             for each in records
             if each.verified is not None and each.verified.version is not None
         }
         if not against:
-            return frozenset()
+            return {}
         wanted = {each.against for each in against.values() if each.against}
         notes = await self.notes.read(wanted, keys)
-        return frozenset(
-            id
-            for id, verified in against.items()
-            if (note := notes.get(verified.against or "")) and note.state != verified.version
-        )
+        hidden = await self.notes.read(wanted - notes.keys(), _EVERY_NOTE)
+        said: dict[str, str] = {}
+        for id, verified in against.items():
+            name = verified.against or ""
+            if (note := notes.get(name)) is not None and not note.is_as_verified(verified):
+                said[id] = "its source has changed since"
+            elif note is None and name not in hidden:
+                said[id] = "its source is gone"
+        return said
 
     async def of_each(
         self, records: Collection[Record], keys: frozenset[str]
@@ -181,14 +191,14 @@ class StandingOrder:
         return {id: standing for id, standing in found.items() if standing is not None}
 
     def of(
-        self, record: Record, challenges: Challenges, changed: Collection[str] = ()
+        self, record: Record, challenges: Challenges, changed: Mapping[str, str]
     ) -> Standing | None:
         """What to say of whether an entry holds; None where there is nothing to say.
 
         Args:
             record: the entry.
             challenges: what is at odds with it.
-            changed: the ids of entries whose source has changed since they were verified.
+            changed: what to say of entries whose source is not as it was, by their ids.
         """
         if record.owner == NOBODY:
             return record.standing
@@ -217,7 +227,7 @@ class StandingOrder:
             unverified_days=unverified,
             source_changed=record.id in changed,
         )
-        text = in_words(standing)
+        text = _in_words(standing, changed.get(record.id, ""))
         return standing.model_copy(update={"text": text}) if text else None
 
     def _unverified(self, record: Record, now: datetime) -> int | None:
@@ -225,7 +235,7 @@ class StandingOrder:
         return (now - seen).days if now - seen > self.review_age else None
 
 
-def in_words(standing: Standing) -> str:
+def _in_words(standing: Standing, source: str) -> str:
     """What an answer says of an entry's standing, in a line."""
     said = []
     for name, ids in (
@@ -237,8 +247,8 @@ def in_words(standing: Standing) -> str:
         if ids:
             said.append(f"{name} {', '.join(ids)}")
     said += times_in_words(standing.ended_at, standing.starts_at, standing.unverified_days)
-    if standing.source_changed:
-        said.append("its source has changed since")
+    if source:
+        said.append(source)
     return "; ".join(said)
 
 

@@ -35,7 +35,7 @@ def row_of(record: Record) -> dict[str, Any]:
         "valid_from": record.validity.valid_from,
         "valid_until": record.validity.valid_until,
         "follows": record.follows,
-        "verified": record.verified and record.verified.model_dump(mode="json"),
+        "verified": record.verified and record.verified.kept(),
     }
 
 

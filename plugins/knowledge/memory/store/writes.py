@@ -119,7 +119,7 @@ class Writes:
             Whether it is still the version that they looked at.
         """
         own = (entries.c.id == id, entries.c.version == version, is_live(self._clock()))
-        marked = sa.update(entries).where(*own).values(verified=verified.model_dump(mode="json"))
+        marked = sa.update(entries).where(*own).values(verified=verified.kept())
         async with self._database.begin() as connection:
             await self._once(connection)
             number = await connection.scalar(marked.returning(entries.c.number))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gateway.contract import Caller
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.query_context import EntrySource
-from plugins.knowledge.memory.model.record import NOTE_PREFIX
+from plugins.knowledge.memory.model.record import NOTE_PREFIX, Record
 from plugins.knowledge.memory.model.responses import VerificationResponse
 from plugins.knowledge.memory.model.validity import Verification
 from plugins.knowledge.memory.rights.access import caller_keys
@@ -47,11 +47,13 @@ class Verifications:
         if not (may_change(caller, record) or has_role(caller, self.entries.roles.approve)):
             message = "To verify an entry takes its owner, or one who may approve changes."
             raise MemoryFailed(ErrorCode.FORBIDDEN, message)
+        note = await self._note(against, caller)
         verified = Verification(
             at=self.entries.clock(),
             by=person,
             against=against,
-            version=await self._version(against, caller),
+            version=None if note is None else note.state,
+            digest=None if note is None else note.digest,
         )
         writes = self.entries.audited(AuditRecord(person, "confirm", id, "done"))
         if not await writes.verify(id, record.version, verified):
@@ -59,7 +61,7 @@ class Verifications:
             raise MemoryFailed(ErrorCode.CONFLICT, message)
         return VerificationResponse(entry_id=id, verified=verified)
 
-    async def _version(self, against: str | None, caller: Caller) -> str | None:
+    async def _note(self, against: str | None, caller: Caller) -> Record | None:
         if against is None or not against.startswith(NOTE_PREFIX):
             return None
         note = (await self.notes.read([against], caller_keys(caller))).get(against)
@@ -68,4 +70,4 @@ class Verifications:
                 f"There is no note {against} that you may read. Leave it out, or name another."
             )
             raise MemoryFailed(ErrorCode.NOT_FOUND, message)
-        return note.state
+        return note

@@ -22,7 +22,7 @@ async def test_what_was_verified_against_a_note_waits_once_that_has_changed(worl
     await world.remember(ANA, "The roof leaks.")
     await world.memory.verify(made.id, ANA, "note:practice/gate")
     assert (await world.memory.review(ANA)).source_changed == []
-    await world.base.put(note.model_copy(update={"commit_sha": "b2"}))
+    await world.base.put(note.model_copy(update={"content": "The gate opens at nine."}))
     (waiting,) = (await world.memory.review(ANA)).source_changed
     assert waiting.id == made.id
     assert (await world.memory.review(BEN)).source_changed == []

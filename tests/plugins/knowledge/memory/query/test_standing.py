@@ -282,21 +282,6 @@ async def test_a_note_has_the_standing_that_the_knowledge_base_tells_of_it(world
     assert "; note:practice/source has changed since it was verified" in ended.text
 
 
-async def test_a_note_that_has_changed_since_is_said_with_what_was_verified_by_it(
-    world: World,
-) -> None:
-    note = document("practice/gate", "The gate opens at eight.", title="Gate")
-    await world.base.put(note.model_copy(update={"commit_sha": "a1"}))
-    made = (await write(world, "The lock needs oil.")).entry
-    await world.memory.verify(made.id, ANA, "note:practice/gate")
-    assert standings(await world.ask(ANA, "lock oil"))[made.content] == ""
-    await world.base.put(note.model_copy(update={"commit_sha": "b2"}))
-    found = standings(await world.ask(ANA, "lock oil"))
-    assert found[made.content] == "its source has changed since"
-    with pytest.raises(MemoryFailed, match="no note"):
-        await world.memory.verify(made.id, ANA, "note:practice/none")
-
-
 async def test_who_leaves_is_named_by_no_relation_and_no_verification(world: World) -> None:
     old = await world.remember(ANA, "The gate is blue.", "organization")
     new = await world.remember(CY, "The gate is green.", "organization")
