@@ -46,6 +46,14 @@ class NamedReader(BaseModel):
     name: str
 
 
+class LastLook(BaseModel):
+    """That somebody looked whether an entry holds."""
+
+    at: datetime
+    by: str = Field(description="Who looked.")
+    against: str | None = Field(None, description="What they compared it with.")
+
+
 class WholeMemory(BaseModel):
     """One entry, and a piece of what it says."""
 
@@ -73,6 +81,7 @@ class WholeMemory(BaseModel):
     event_at: EventAt = None
     valid_from: ValidFrom = None
     valid_until: ValidUntil = None
+    verified: LastLook | None = Field(None, description="Who last looked whether it holds.")
     confidence: float | None = Field(None, description="How sure it is, 0 to 1.")
     importance: float | None = Field(None, description="How much it matters, 0 to 1.")
     turn: str | None = Field(
@@ -201,6 +210,7 @@ def _get(memory: Memory) -> Any:
             event_at=times.event_at,
             valid_from=times.valid_from,
             valid_until=times.valid_until,
+            verified=await _looked(memory, record, caller),
             confidence=said.confidence,
             importance=said.importance,
             turn=_turn(said.custom.get(FROM)),
@@ -213,6 +223,15 @@ def _get(memory: Memory) -> Any:
 def _turn(said: object) -> str | None:
     """The turn that an entry says it comes from; others may write anything into that field."""
     return said if isinstance(said, str) and is_generated_id(said) else None
+
+
+async def _looked(memory: Memory, record: Record, caller: Caller) -> LastLook | None:
+    """Who last looked whether an entry holds, by the name that the portal has for them."""
+    if (seen := record.verified) is None:
+        return None
+    names = await memory.authors.names({seen.by})
+    by = "you" if seen.by == caller.person else names.get(seen.by, seen.by)
+    return LastLook(at=seen.at, by=by, against=seen.against)
 
 
 async def _named(memory: Memory, record: Record, caller: Caller) -> list[NamedReader] | None:

@@ -88,6 +88,16 @@ async def test_an_end_that_the_standing_tells_is_told_once(world: World) -> None
     assert asked.brief().count("until 2026-03-20") == 1
 
 
+async def test_an_entry_says_who_last_verified_it_when_and_against_what(world: World) -> None:
+    shared = {"policy": "shared", "allowed_teams": ["garden"]}
+    kept = await world.remember(ANA, "The sauna is warm.", shared)
+    assert (await call(world, "get_memory", id=kept.id)).verified is None
+    looked = await call(world, "verify_memory", id=kept.id, against="the thermometer")
+    for who, by in ((ANA, "you"), (BEN, "Ana")):
+        seen = (await call(world, "get_memory", who, id=kept.id)).verified
+        assert (seen.by, seen.at, seen.against) == (by, looked.at, "the thermometer")
+
+
 async def test_what_a_conversation_says_leads_to_the_turn_that_says_it(world: World) -> None:
     said = "We decided to heat the sauna with wood."
     turns = [{"speaker": "Ana", "text": said}]

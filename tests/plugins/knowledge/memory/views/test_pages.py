@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -122,6 +123,15 @@ async def test_pages_say_when_it_happens_and_holds(people: list[Person]) -> None
     for page in (MEMORY, "/knowledge/recall?query=arm"):
         assert "· event 2026-03-01 · holds until 2126-03-09" in (await noa.get(page)).text
     assert "2026-03-01" in (await noa.get(path)).text
+
+
+async def test_a_page_says_who_last_verified_an_entry(people: list[Person]) -> None:
+    noa, _ = people
+    path = await noa.keep("The gate is blue.")
+    (id,) = re.findall(r"id=([^&]+)", path)
+    assert "Last verified" not in (await noa.get(path)).text
+    await noa.sent(path, "It still holds", id=id)
+    assert f"{datetime.now(UTC):%Y-%m-%d} by you" in (await noa.get(path)).text
 
 
 async def test_sharing_is_changed_and_what_members_would_read_waits(people: list[Person]) -> None:
