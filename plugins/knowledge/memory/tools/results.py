@@ -65,6 +65,9 @@ class Near(BaseModel):
     id: str
     content: str = Field(description="Its beginning, or the part that is near.")
     by: str | None = Field(None, description="Whose words these are.")
+    event_at: EventAt = None
+    valid_from: ValidFrom = None
+    valid_until: ValidUntil = None
     score: float
 
 
@@ -85,14 +88,13 @@ class Memories(BriefResult):
         lines = [] if self.note is None else [self.note]
         for each in self.results:
             name = f"{each.title}: " if each.title else ""
-            known = [f"{each.id}, {each.score}, by {each.by}", *_times(each)]
+            known = [f"{each.id}, {each.score}, by {each.by}", *_times(each, each.standing or "")]
             known += [each.standing] if each.standing else []
             known += [f"shares {each.shares}"] if each.shares else []
             lines.append(f"- {name}{_cut(each.content)} [{'; '.join(known)}]")
-        lines += [
-            f"- (near) {_cut(each.content)} [{each.id}, {each.score}, by {each.by}]"
-            for each in self.nearest
-        ]
+        for near in self.nearest:
+            known = [f"{near.id}, {near.score}, by {near.by}", *_times(near, "")]
+            lines.append(f"- (near) {_cut(near.content)} [{'; '.join(known)}]")
         if self.next_offset is not None:
             lines.append(f"More with offset={self.next_offset}.")
         return "\n".join(lines) or "Nothing."
@@ -122,15 +124,7 @@ def memories(answer: QueryResponse, question: str, offset: int) -> Memories:
         results=shown,
         total=total,
         next_offset=after if shown and after < total else None,
-        nearest=[
-            Near(
-                id=each.entry.id,
-                content=marked_excerpt(each.entry.content, asked, MAX_GLANCE),
-                by=each.author and each.author.shown,
-                score=each.score,
-            )
-            for each in near
-        ],
+        nearest=[_near(each, asked) for each in near],
         layers=answer.metadata.layers_queried,
         note=_note(answer, fits=bool(shown), offset=offset),
     )
@@ -166,11 +160,24 @@ def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
     )
 
 
-def _times(one: Remembered) -> list[str]:
+def _near(found: QueryResult, asked: frozenset[str]) -> Near:
+    times = found.entry.validity or ANY_TIME
+    return Near(
+        id=found.entry.id,
+        content=marked_excerpt(found.entry.content, asked, MAX_GLANCE),
+        by=found.author and found.author.shown,
+        event_at=times.event_at,
+        valid_from=times.valid_from,
+        valid_until=times.valid_until,
+        score=found.score,
+    )
+
+
+def _times(one: Remembered | Near, standing: str) -> list[str]:
     """When it happens and holds, in words, as far as its standing does not say so already."""
     said = [] if one.event_at is None else [f"event {one.event_at:%Y-%m-%d}"]
     for word, moment in (("from", one.valid_from), ("until", one.valid_until)):
-        if moment is not None and f"{word} {moment:%Y-%m-%d}" not in (one.standing or ""):
+        if moment is not None and f"{word} {moment:%Y-%m-%d}" not in standing:
             said.append(f"holds {word} {moment:%Y-%m-%d}")
     return said
 

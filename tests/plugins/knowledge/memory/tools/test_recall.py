@@ -124,7 +124,8 @@ async def test_many_answers_fit_a_budget_and_go_on_by_an_offset(world: World) ->
 
 
 async def test_what_memory_does_not_know_is_said_and_the_nearest_shown_apart(real: World) -> None:
-    await real.remember(ANA, "The beds are watered at six in the morning in summer.")
+    beds = "The beds are watered at six in the morning in summer."
+    await call(real, "remember", content=beds, event_at="2026-01-05")
     await real.remember(ANA, "The treasury multisig needs three of five signatures.")
     nothing: Memories = await call(real, "query_memory", query="recipe for lasagna")
     assert (nothing.results, nothing.total) == ([], 0)
@@ -132,6 +133,9 @@ async def test_what_memory_does_not_know_is_said_and_the_nearest_shown_apart(rea
     assert nothing.note.startswith("Nothing fits.")
     assert nothing.brief().startswith("Nothing fits.")
     assert 0 < len(nothing.nearest) <= 3
+    (watered,) = (each for each in nothing.nearest if each.content == beds)
+    assert f"{watered.event_at:%Y-%m-%d}" == "2026-01-05"
+    assert "by you; event 2026-01-05]" in nothing.brief()
     known: Memories = await call(real, "query_memory", query="when are the beds watered")
     assert known.results[0].content.startswith("The beds")
     assert "Nothing" not in (known.note or "")
