@@ -114,7 +114,7 @@ class Search:
         up_to: Tier,
         *,
         documents: bool = False,
-        vector: Vector | None = None,
+        meaning: Vector | bool = True,
         floor: bool = True,
         facets: bool = False,
     ) -> SearchResults:
@@ -125,7 +125,8 @@ class Search:
             filters: what to narrow the search to, its order and its length.
             up_to: the tier of the caller; nothing above it is found.
             documents: whether each result carries its whole document.
-            vector: the question's, where the portal's model has made it already.
+            meaning: whether the portal's model compares meanings; or the question's vector, where
+                it has made it already.
             floor: whether an answer that nothing fits is empty, and names what is nearest; else
                 the nearest are its results.
             facets: whether to count what one can narrow to, over all that match.
@@ -135,7 +136,7 @@ class Search:
                 characters.
         """
         question = check_question(question)
-        asked = await self._asked(question, filters, up_to, vector)
+        asked = await self._asked(question, filters, up_to, meaning)
         hits = await self._hits(question, filters, up_to, asked)
         ranked = rank(question, hits, len(self._store.entries(up_to)))
         found = self._visible(ranked, filters, up_to)
@@ -161,9 +162,10 @@ class Search:
         )
 
     async def _asked(
-        self, question: str, filters: SearchFilters, up_to: Tier, vector: Vector | None
+        self, question: str, filters: SearchFilters, up_to: Tier, meaning: Vector | bool
     ) -> _Asked:
-        entries, embedder = self._store.entries(Tier.MEMBERS), self._host.embedder
+        entries = self._store.entries(Tier.MEMBERS)
+        embedder = None if meaning is False else self._host.embedder
         where = self._where(filters, up_to)
         former = await self._index.former(len(entries))
         languages = await self._index.languages(self._store.version)
@@ -177,9 +179,8 @@ class Search:
         if sparse.indices:
             queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS)
         if embedder is not None:
-            if vector is None:
-                vector = await embedder.query(question)
-            queries[MEANING] = VectorQuery(MEANING, vector, where, _MAX_NEAR)
+            made = await embedder.query(question) if isinstance(meaning, bool) else meaning
+            queries[MEANING] = VectorQuery(MEANING, made, where, _MAX_NEAR)
         answering = self._index.collection
         return _Asked(answering, queries, languages, by_meaning=embedder is not None, anew=False)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from gateway.toolkit.words import terms
 from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, claims
 from plugins.knowledge.memory.algorithms.vocabulary import ATTRIBUTE_VERBS, OPPOSITES, ROLES
 from plugins.knowledge.memory.model.record import Record
@@ -24,6 +25,8 @@ SAME_PROPERTY = 0.65
 """The cosine from which on two things that a speaker says of themselves may be one property."""
 MIN_WORDED = 0.5
 """The same where one of them names the property, and the other has a verb for it."""
+SAME_TERMS = 0.5
+"""The share of their terms from which on two versions say the same, where no rule reads them."""
 NEWER_FIRST = 0.42
 """The cosine from which on of two entries about one thing the newer goes first, unmarked."""
 _NAMED_BY_PROPERTY = frozenset(ATTRIBUTE_VERBS.values())
@@ -87,7 +90,20 @@ def speaks_of_earlier(new: Record, old: Record) -> bool:
     if mine is not None and theirs is not None:
         return mine < theirs
     ended = new.validity.valid_until
-    return new.created < old.created or (ended is not None and ended <= old.created)
+    return new.changed < old.changed or (ended is not None and ended <= old.created)
+
+
+def still_says(new: Record, old: Record) -> bool:
+    """Whether a version of an entry claims what the one before it did, in other words at most.
+
+    Args:
+        new: the entry as it is to be.
+        old: the entry as it was.
+    """
+    likeness = compare(new, old, None)
+    if likeness.replaces:
+        return False
+    return likeness.one_thing or _share(terms(new.content), terms(old.content)) >= SAME_TERMS
 
 
 def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:

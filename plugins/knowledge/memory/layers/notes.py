@@ -25,6 +25,7 @@ from plugins.knowledge.memory.model.policy import (
 )
 from plugins.knowledge.memory.model.query_context import LayerAnswers, Question, Scored
 from plugins.knowledge.memory.model.record import NOBODY, NOTE_PREFIX, SUPERSEDED_BY, Record
+from plugins.knowledge.memory.model.requests import Mode
 from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import Validity
 from plugins.knowledge.notes.documents import Document, Entry
@@ -59,9 +60,9 @@ class NotesLayer:
             return LayerAnswers()
         limit = min(question.limit, MAX_RESULTS)
         filters = SearchFilters(limit=limit, as_of=question.entry_filter.as_of)
-        results = await self._knowledge.search(
-            text, filters, tier, vector=question.vector, floor=False
-        )
+        made = question.vector
+        meaning = question.mode is not Mode.KEYWORD if made is None else made
+        results = await self._knowledge.search(text, filters, tier, meaning=meaning, floor=False)
         found = []
         for result in results.results:
             entry = self._knowledge.store.entry(f"{result.content_type}/{result.id}", tier)

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 EMBEDDING_TIMEOUT_S = 10.0
 """How long a question may take to be embedded; the first one waits for the model to be read."""
+COMPARED = 40
+"""How many answers of a layer are compared for the pages that these fill."""
 _UNREAD = "What was found there could not be read."
 LAYERS_ON_REQUEST = frozenset({Layer.ARCHIVAL})
 """Layers that answer only where they are named."""
@@ -293,9 +295,17 @@ class QueryEngine:
 
 
 def _candidates(request: QueryRequest) -> int:
-    """How many answers of a layer are compared; of those that held at a moment, some fall away."""
+    """How many answers of a layer are compared.
+
+    Unless that is asked for, it is as many for all pages of a block: what stands on a page must not
+    depend on how many fit on it. Of what held at a moment some falls away.
+    """
     options = request.options
-    wanted = options.top_k or options.offset + options.limit
+    if options.top_k is None:
+        blocks = -(-(options.offset + options.limit) // COMPARED)
+        wanted = COMPARED * blocks
+    else:
+        wanted = options.top_k
     return wanted if request.filters.as_of is None else max(wanted, MAX_RESULTS)
 
 

@@ -88,7 +88,7 @@ async def close_chains(connection: AsyncConnection, gone: Sequence[Record], now:
     middles = {each.id: each for each in gone}
     links = await _links_of(connection, middles)
     ends = {id for each in links for id in (each.entry, each.target)} - middles.keys()
-    left = await _live(connection, ends, now)
+    left = await live_in(connection, ends, now)
     closed = {
         (new.entry, new.target): new
         for new, between in _closed(links, middles)
@@ -145,9 +145,10 @@ async def _links_of(
     return found
 
 
-async def _live(
+async def live_in(
     connection: AsyncConnection, ids: Collection[str], now: datetime
 ) -> dict[str, Record]:
+    """Those of some entries that are not gone, by their ids, whoever reads them."""
     found: dict[str, Record] = {}
     for some in sql_batches(sorted(ids)):
         own = sa.select(entries).where(entries.c.id.in_(some), is_live(now))

@@ -18,7 +18,8 @@ from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Relation
-from plugins.knowledge.memory.store.chains import ENDING, FOUND, leads_back, mark
+from plugins.knowledge.memory.store.chains import ENDING, FOUND, leads_back, live_in, mark
+from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.rows import record_of, validity_of
 from plugins.knowledge.memory.store.tables import entries, relations
 from plugins.knowledge.memory.store.visibility import MARKING, is_live, key_values, readable
@@ -45,6 +46,21 @@ class Challenge:
     starts: datetime
     changed: datetime
     challenged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """An entry that goes together with another one.
+
+    Attributes:
+        other: the entry.
+        kind: how.
+        is_later: whether it is the later one of the two, of which the kind is said.
+    """
+
+    other: Record
+    kind: Relation
+    is_later: bool
 
 
 class Relations:
@@ -140,6 +156,28 @@ class Relations:
         if rows:
             await connection.execute(sa.insert(relations), rows)
             await mark(connection, [entry, *related])
+
+    async def beside_in(self, connection: AsyncConnection, entry: str) -> list[Beside]:
+        """How an entry goes together with others, earlier and later, whoever reads these."""
+        either = sa.or_(relations.c.entry == entry, relations.c.target == entry)
+        rows = list(await connection.execute(sa.select(relations).where(either)))
+        ids = {id for row in rows for id in (row.entry, row.target)} - {entry}
+        others = await live_in(connection, ids, self._clock())
+        return [
+            Beside(other, Relation(row.kind), is_later=row.target == entry)
+            for row in rows
+            if (other := others.get(row.entry if row.target == entry else row.target)) is not None
+        ]
+
+    async def drop_in(
+        self, connection: AsyncConnection, entry: str, gone: Iterable[Beside]
+    ) -> None:
+        """Take back how an entry goes together with some others, in the same transaction."""
+        for some in sql_batches(sorted({each.other.id for each in gone})):
+            own = sa.and_(relations.c.entry == entry, relations.c.target.in_(some))
+            theirs = sa.and_(relations.c.target == entry, relations.c.entry.in_(some))
+            await connection.execute(sa.delete(relations).where(sa.or_(own, theirs)))
+            await mark(connection, [entry, *some])
 
     async def ended_by(self, entry: str) -> list[Record]:
         """The live entries that an entry ends, as was decided: for a rule, whoever reads them."""

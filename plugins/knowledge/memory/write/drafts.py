@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from gateway.contract import Caller
+from gateway.toolkit.visible_text import is_seen
 from plugins.knowledge.memory.model.entry import LAYER_LIFETIMES, Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.policy import AccessPolicyConfig
@@ -33,9 +34,9 @@ def new_record(request: CreateRequest, caller: Caller, person: str, now: datetim
         now: the time.
 
     Raises:
-        MemoryFailed: the entry is too large, or for somebody else.
+        MemoryFailed: the entry is blank or too large, or for somebody else.
     """
-    check_size(request.entry)
+    check_content(request.entry)
     check_past(request.entry.created_at, now, "created_at")
     target = request.options.layer
     layer = DEFAULT_LAYER if target is None else target.type
@@ -79,7 +80,7 @@ def updated_record(current: Record, request: CreateRequest, now: datetime) -> Re
         request: what is asked for.
         now: the time.
     """
-    check_size(request.entry)
+    check_content(request.entry)
     entry = request.entry
     if entry.relations:
         raise MemoryFailed(
@@ -106,11 +107,11 @@ def updated_record(current: Record, request: CreateRequest, now: datetime) -> Re
     )
 
 
-def check_size(entry: EntryDraft) -> None:
-    """Refuse what is too large.
+def check_content(entry: EntryDraft) -> None:
+    """Refuse what says nothing, and what is too large.
 
     Raises:
-        MemoryFailed: the content or the metadata is too large, or no valid Unicode.
+        MemoryFailed: the content is blank or no valid Unicode, or it or the metadata is too large.
     """
     try:
         size = len(entry.content.encode())
@@ -118,6 +119,10 @@ def check_size(entry: EntryDraft) -> None:
         raise MemoryFailed(
             ErrorCode.INVALID_REQUEST, "The content is no valid Unicode text."
         ) from None
+    if not any(is_seen(each) and not each.isspace() for each in entry.content):
+        raise MemoryFailed(
+            ErrorCode.INVALID_REQUEST, "The content is blank: say what is to be kept."
+        )
     if size > MAX_ENTRY_BYTES:
         raise MemoryFailed(
             ErrorCode.INVALID_REQUEST,

@@ -37,6 +37,7 @@ from plugins.knowledge.memory.write.embedding import entry_vector
 from plugins.knowledge.memory.write.merging import merged
 from plugins.knowledge.memory.write.relations import (
     EntryRelations,
+    Near,
     is_seen_by_others,
     named,
 )
@@ -166,8 +167,10 @@ class Entries:
             if current.layer is Layer.WORKING:
                 self.working.put([wanted])
                 return CreateResponse(entry=wanted.entry(), status="updated")
-            if await self._replace(current, wanted, request, person):
-                return CreateResponse(entry=wanted.entry(), status="updated")
+            near = await self._replace(current, wanted, request, caller)
+            if near is not None:
+                entry = wanted.entry()
+                return CreateResponse(entry=entry, status="updated", near=named(near, ()))
         raise _too_many_changes()
 
     async def wanted(self, current: Record, request: UpdateRequest, caller: Caller) -> Record:
@@ -293,9 +296,14 @@ class Entries:
         return before.number if before is not None and follows(record, before) else None
 
     async def _replace(
-        self, current: Record, wanted: Record, request: CreateRequest, person: str
-    ) -> bool:
-        """Write a version in place of another; false where that is not the current one any more."""
+        self, current: Record, wanted: Record, request: CreateRequest, caller: Caller
+    ) -> list[Near] | None:
+        """Write a version in place of another.
+
+        Returns:
+            What is near the new version; None where the other is not the current one any more.
+        """
+        person = caller.person or ""
         generate = request.options.generate_embedding
         vector = await entry_vector(
             self.vectors,
@@ -304,13 +312,20 @@ class Entries:
             current.embedded if generate is None else generate,
         )
         wanted = replace(wanted, embedded=vector is not None)
-        writes = self.audited(AuditRecord(person, "update", wanted.id, "done"))
+        is_same = wanted.text == current.text
+        near = [] if is_same else await self.relations.near(wanted, vector, caller)
+
+        async def revise(connection: AsyncConnection) -> None:
+            if not is_same:
+                await self.relations.revise_in(connection, current, wanted, near)
+
+        writes = self.audited(AuditRecord(person, "update", wanted.id, "done")).alongside(revise)
         event = await writes.replace(wanted, current.version, person, vector)
         if event is None:
-            return False
+            return None
         self.tell([event])
         await self.show(wanted, vector, hidden=current.embedded)
-        return True
+        return near
 
     async def _remove(self, id: str, person: str, *, hard: bool) -> None:
         writes = self.audited(AuditRecord(person, "erase" if hard else "delete", id, "done"))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.contract import Caller
-from plugins.knowledge.memory.algorithms.contradictions import Likeness, compare
+from gateway.toolkit.words import terms
+from plugins.knowledge.memory.algorithms.contradictions import Likeness, compare, still_says
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
@@ -21,7 +22,7 @@ from plugins.knowledge.memory.rights.access import caller_keys, intersect_keys
 from plugins.knowledge.memory.rights.approval_rules import widens_readers
 from plugins.knowledge.memory.rights.roles import may_change
 from plugins.knowledge.memory.store.reads import Reads
-from plugins.knowledge.memory.store.relations import Relations
+from plugins.knowledge.memory.store.relations import Beside, Relations
 from plugins.knowledge.memory.store.vectors import MemoryVectors
 from plugins.knowledge.memory.store.words import term_ids
 
@@ -190,6 +191,26 @@ class EntryRelations:
             if likeness.reversed:
                 await self.store.add_in(connection, each.id, [(entry, _found(likeness))], UPKEEP)
 
+    async def revise_in(
+        self, connection: AsyncConnection, current: Record, wanted: Record, near: Sequence[Near]
+    ) -> None:
+        """Judge anew how an entry goes together with others once it says something else.
+
+        What ended it was said of its former words. What it ends itself stays ended, unless the two
+        have not a word in common any more.
+
+        Args:
+            connection: the transaction that writes the new version.
+            current: the entry as it was.
+            wanted: the entry as it is to be.
+            near: what was found near the new version.
+        """
+        if not still_says(wanted, current):
+            beside = await self.store.beside_in(connection, wanted.id)
+            gone = [each for each in beside if not _goes_on(wanted, each)]
+            await self.store.drop_in(connection, wanted.id, gone)
+        await self.found_in(connection, wanted.id, near)
+
     async def _check_first(
         self, connection: AsyncConnection, target: Record, entry: str, by: str
     ) -> None:
@@ -230,6 +251,13 @@ def named(near: Sequence[Near], related: Sequence[Related]) -> list[NearEntry]:
         if each.id not in decided and (likeness.replaces or likeness.cosine >= MIN_NEAR)
     ]
     return told[:MAX_NAMED]
+
+
+def _goes_on(record: Record, beside: Beside) -> bool:
+    """Whether what an entry was said to do to another one holds of its new words as well."""
+    if beside.is_later or not (beside.kind.ends_the_other or beside.kind is Relation.CONTESTS):
+        return False
+    return bool({*terms(record.content)} & {*terms(beside.other.content)})
 
 
 def _found(likeness: Likeness) -> Relation:

@@ -182,7 +182,7 @@ async def test_options_decide_what_results_carry(world: World) -> None:
         await world.remember(ANA, f"Carrots {' '.join(words[:number])}.", title=f"Bed {number}")
     page = await world.ask(ANA, "carrots", options={"limit": 2, "offset": 2})
     assert len(page.results) == 2
-    assert page.metadata.total_results == 4
+    assert page.metadata.total_results == 5
     given = {"include_content": False, "include_embeddings": True}
     bare = await world.ask(ANA, "carrots", options=given)
     assert bare.results[0].entry.content == ""
@@ -299,6 +299,7 @@ async def test_the_audit_log_can_only_be_added_to(world: World) -> None:
     ("entry", "number", "told"),
     [
         ({"content": "x" * 300_000}, ErrorCode.INVALID_REQUEST, "300,000 bytes"),
+        ({"content": " \n\u200b\u3164 "}, ErrorCode.INVALID_REQUEST, "blank"),
         ({"content": "x", "embedding": [1.0, 2.0]}, ErrorCode.EMBEDDING_FAILED, "2 numbers"),
         ({"content": "x", "embedding": [0.0] * 64}, ErrorCode.EMBEDDING_FAILED, "direction"),
         ({"content": "x", "embedding": ["nan"] * 64}, ErrorCode.EMBEDDING_FAILED, "direction"),
