@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.[^@\s]{1,63}")
+_ZONE = re.compile(r"(?<=[0-9]) ([-+][0-9]{2}:?[0-9]{2}|Z)\Z")
 _DATE_FORMATS = (
     "%Y/%m/%d",
     "%Y.%m.%d",
@@ -38,8 +39,9 @@ Maybe = Annotated[T | None, Field(exclude_if=lambda value: value is None)]
 def parse_date(value: Any) -> datetime:
     """Read a date in any of the forms that notes use, as an aware datetime in UTC.
 
-    ISO 8601 (with or without a time and a zone), ``2024/10/16``, ``2024.10.16``, ``20241016``,
-    ``16.10.2024``, ``16 October 2024``, ``October 16, 2024`` (also abbreviated) and RFC 5322.
+    ISO 8601 (with or without a time and a zone, also behind a space), ``2024/10/16``,
+    ``2024.10.16``, ``20241016``, ``16.10.2024``, ``16 October 2024``, ``October 16, 2024`` (also
+    abbreviated) and RFC 5322.
     Forms whose day and month cannot be told apart, such as ``03/04/2024``, are refused.
 
     Raises:
@@ -49,7 +51,7 @@ def parse_date(value: Any) -> datetime:
         return _utc(value)
     text = " ".join(str(value).split()) if isinstance(value, str | int) else ""
     try:
-        return _utc(datetime.fromisoformat(text))
+        return _utc(datetime.fromisoformat(_ZONE.sub(r"\1", text)))
     except ValueError:
         pass
     for form in _DATE_FORMATS:

@@ -1,10 +1,11 @@
-"""Frontmatter of notes, in YAML or TOML, read with line numbers and without trust.
+"""Frontmatter of notes, in YAML, TOML or JSON, read with line numbers and without trust.
 
 Dates and decimals stay text, as written, so that a title ``1.10`` remains one.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections import Counter
@@ -13,11 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from gateway.toolkit import frontmatter
-from gateway.toolkit.yaml_lines import Broken, plain
+from gateway.toolkit.yaml_lines import Broken, Mapping, plain
 
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL)
 _TOML_KEY = re.compile(r"\[*[\"']?([\w-]+)[\"']?[\].]?")
 _TOML_LINE = re.compile(r" ?\(at line (\d+), column \d+\)")
+_JSON = re.compile(r"\A\s*(?=\{\s*\"(?:[^\"\\\n]|\\.){0,200}\"\s*:)")
+"""Where JSON begins, and no template's or attribute's braces."""
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
 
 Severity: TypeAlias = Literal["error", "warning", "secret"]
@@ -90,12 +93,15 @@ def read(data: bytes) -> Frontmatter:
         data: the file's bytes.
 
     Raises:
-        BrokenNote: it is not UTF-8, or its frontmatter is not a mapping in plain YAML or TOML.
+        BrokenNote: it is not UTF-8, or its frontmatter is not a mapping in plain YAML, TOML or
+            JSON.
     """
     try:
         text = frontmatter.decode(data)
         if (toml := _TOML.match(text)) is not None:
             return _read_toml(toml[1], text[toml.end() :])
+        if (found := _JSON.match(text)) is not None:
+            return _read_json(text, found.end())
         parts = frontmatter.split(text)
         if parts.front is None:
             return Frontmatter({}, {}, parts.body.strip("\n"), present=False)
@@ -104,8 +110,31 @@ def read(data: bytes) -> Frontmatter:
         # What looks like a mapping as a key is, in a note, nearly always a template's {{title}}.
         reason = broken.reason.replace("{...}", "{{...}}")
         raise BrokenNote(broken.line, reason) from broken
+    return _of_mapping(mapping, parts.body)
+
+
+def _of_mapping(mapping: Mapping, body: str) -> Frontmatter:
     fields = {key: value for key, value in plain(mapping).items() if value not in (None, "")}
-    return Frontmatter(fields, mapping.lines, parts.body.strip("\n"), present=True)
+    return Frontmatter(fields, mapping.lines, body.strip("\n"), present=True)
+
+
+def _read_json(text: str, begins: int) -> Frontmatter:
+    """A frontmatter that is a JSON object, as Hugo has it; it is read as the YAML that it is too.
+
+    Raises:
+        Broken: it is no JSON, or none that is read.
+    """
+    first_line = text.count("\n", 0, begins) + 1
+    try:
+        _, ends = json.JSONDecoder().raw_decode(text, begins)
+    except json.JSONDecodeError as error:
+        reason = f"the frontmatter is no JSON: {error.msg}"
+        raise BrokenNote(error.lineno, reason) from error
+    except (ValueError, RecursionError) as error:
+        raise BrokenNote(first_line, f"the frontmatter is no JSON: {error}") from error
+    written = text[begins:ends]
+    mapping = frontmatter.read(written, numbers=_whole_number, first_line=first_line)
+    return _of_mapping(mapping, text[ends:])
 
 
 def _read_toml(written: str, body: str) -> Frontmatter:

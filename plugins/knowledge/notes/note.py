@@ -3,7 +3,8 @@
 Tolerant by rule (specification, sections 3.5 to 3.7, as the real knowledge base needs it): a
 value that does not fit is dropped and reported, and the note is served without it. Only what
 decides who may read a note fails closed: a ``tier`` that does not exist means members, a
-``draft`` that cannot be read means yes, a ``publish`` that cannot be read means no.
+``draft`` that cannot be read means yes, a ``publish`` that cannot be read means no. So do the words
+of other tools (``publishing.py``).
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from plugins.knowledge.notes.frontmatter import BrokenNote, Frontmatter, Problem
 from plugins.knowledge.notes.headings import headings
 from plugins.knowledge.notes.ids import InvalidId, generate_id, path_id, raw_key
 from plugins.knowledge.notes.paths import infer_type, matches
+from plugins.knowledge.notes.publishing import in_any_case, release
 
 _TYPES = frozenset(ContentType)
 _BOOL = TypeAdapter(bool)
 _CREATED = ("created", "created_at", "createdAt")
-_PUBLISH = re.compile(rb"^[\"']?publish\b", re.MULTILINE)
+_PUBLISH = re.compile(rb"^[ \t]{0,20}[\"']?publish\b", re.MULTILINE | re.IGNORECASE)
 # These patterns never look far ahead, so that a hostile line costs time by its length alone.
 _QUOTE = re.compile(r"^>[ \t]?(.*)$")
 _MARKS = re.compile(
@@ -95,12 +97,14 @@ class Note:
         raw: the file's bytes.
         document: the document, or None where the note cannot be one.
         problems: what a member should mend, in the order of the lines.
+        turns: when it is published, or is so no more, by what it says; None where that stays.
     """
 
     origin: Origin
     raw: bytes = b""
     document: Document | None = None
     problems: list[Problem] = field(default_factory=list)
+    turns: datetime | None = None
 
     @property
     def published(self) -> bool:
@@ -144,9 +148,7 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
     note = Note(origin, data)
     publish = rules.publishes(origin.relative)
     try:
-        front = _named(read(data), rules)
-        if origin.relative.lower().endswith(".mdx"):
-            front = replace(front, body=mdx.plain(front.body))
+        front = _read(data, origin, rules)
     except BrokenNote as error:
         asks = publish or _PUBLISH.search(data) is not None
         note.report(error.line, error.reason, error=asks)
@@ -157,7 +159,8 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
     except InvalidId as error:
         asks = _flag(note, front, "publish", publish, unreadable=False)
         draft = _flag(note, front, "draft", False, unreadable=True)
-        note.report(1, f"{error}; rename the file", error=asks and not draft)
+        held = draft or release(front, origin.relative, datetime.now(UTC)).kept_back
+        note.report(1, f"{error}; rename the file", error=asks and not held)
         return note
     tier = _tier(note, front, rules)
     fields = _complete(note, front, rules)
@@ -174,6 +177,13 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
         tier=tier,
     )
     return note
+
+
+def _read(data: bytes, origin: Origin, rules: Rules) -> Frontmatter:
+    """The frontmatter by our names, and the text that is meant for readers."""
+    front = in_any_case(_named(read(data), rules))
+    is_mdx = origin.relative.lower().endswith(".mdx")
+    return replace(front, body=mdx.plain(front.body)) if is_mdx else front
 
 
 def _named(front: Frontmatter, rules: Rules) -> Frontmatter:
@@ -215,9 +225,20 @@ def _complete(note: Note, front: Frontmatter, rules: Rules) -> dict[str, Any]:
     if word is not None:
         fields["originalType"] = word
     publish = rules.publishes(note.origin.relative)
-    fields["publish"] = _flag(note, front, "publish", publish, unreadable=False)
+    kept_back = _is_kept_back(note, front)
+    asks = _flag(note, front, "publish", publish, unreadable=False)
+    fields["publish"] = asks and not kept_back
     fields["draft"] = _flag(note, front, "draft", False, unreadable=True)
     return _defaults(note, front) | _created(note, front) | fields
+
+
+def _is_kept_back(note: Note, front: Frontmatter) -> bool:
+    """Whether a note is not to be served now, in the words of the tool it is written for."""
+    found = release(front, note.origin.relative, datetime.now(UTC))
+    note.turns = found.turns
+    for key, reason in found.unclear.items():
+        note.report(front.lines[key], f"{key}: {reason}; the note is not served until it is mended")
+    return found.kept_back
 
 
 def _created(note: Note, front: Frontmatter) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 A push changes one note of 100,000. What was compared before is remembered with what it was compared
 with, so that a file and a record that are both the same objects as then are not compared again.
+What says when it is published, or is so no more, is read again at that time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 
 from plugins.knowledge.sync.changed_items import changed_items
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
@@ -18,6 +20,7 @@ class Freshness:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Mapping[str, File], Mapping[str, FileRecord], set[str]]] = {}
+        self._turning: dict[str, dict[str, datetime]] = {}
 
     def stale(self, source: NoteSource, scan: Scan, manifest: Manifest) -> Collection[str]:
         """The paths of files that are new, or not what they were when they were read.
@@ -39,4 +42,18 @@ class Freshness:
             if old is None or not (same and source.is_dated(file, old.date, scan.commit, before)):
                 found.add(path)
         self._known[source.key] = scan.files, now, found
-        return found
+        return found | self._turned(source, scan, now, new)
+
+    def _turned(
+        self, source: NoteSource, scan: Scan, records: Mapping[str, FileRecord], new: set[str]
+    ) -> set[str]:
+        """The files whose time has come; ``new`` are those that may have got another."""
+        before = self._turning.get(source.key, {})
+        turning = {path: at for path, at in before.items() if path in scan.files}
+        for path in new:
+            turning.pop(path, None)
+            if (old := records.get(path)) is not None and old.turns is not None:
+                turning[path] = old.turns
+        self._turning[source.key] = turning
+        now = datetime.now(UTC)
+        return {path for path, at in turning.items() if at <= now}

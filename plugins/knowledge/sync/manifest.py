@@ -13,6 +13,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.fields import Maybe
 from plugins.knowledge.notes.frontmatter import Problem
 
 FORMAT = 1
@@ -28,6 +29,7 @@ class FileRecord(BaseModel):
         digest: of the document and the markdown it was made from, if it is served.
         entry: what is served from this file; an older version, where the file broke since.
         problems: what a member should mend.
+        turns: when the note is published, or is so no more, though the file stays as it is.
     """
 
     stamp: str
@@ -36,6 +38,7 @@ class FileRecord(BaseModel):
     digest: str = ""
     entry: Entry | None = None
     problems: list[Problem] = Field(default_factory=list)
+    turns: Maybe[datetime] = None
 
     @property
     def is_unpublished(self) -> bool:

@@ -278,7 +278,7 @@ def _of_note(note: Note, stamp: str, key: str | None) -> FileRecord:
         problems = [
             replace(one, severity="error") if one.severity == "warning" else one for one in problems
         ]
-    return FileRecord(stamp=stamp, date=note.origin.date, problems=problems)
+    return FileRecord(stamp=stamp, date=note.origin.date, problems=problems, turns=note.turns)
 
 
 def _serving_nothing(record: FileRecord) -> FileRecord:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,7 +27,7 @@ from plugins.knowledge.sync.transfer import OnDocuments, Transfer
 
 Result = TypeVar("Result")
 
-READER_VERSION = 3
+READER_VERSION = 4
 """The version of the code that reads notes: when it changes, every note is read again."""
 
 MANY_DOCUMENTS = 1_000
@@ -53,6 +54,7 @@ class Status:
         notes: how many notes the sources hold.
         unpublished: how many of them do not ask to be served.
         problems: what members should mend; what is told once, once.
+        turns: when the next note is published, or is so no more, by what it says; or None.
         error: why the last sync failed, or an empty text.
     """
 
@@ -62,6 +64,7 @@ class Status:
     notes: int = 0
     unpublished: int = 0
     problems: Sequence[Problem] = ()
+    turns: datetime | None = None
     error: str = ""
 
     def unfinished(self) -> str:
@@ -82,6 +85,7 @@ class Status:
         self.notes = len(files)
         self.unpublished = sum(record.is_unpublished for record in files.values())
         self.problems = summed(problems)
+        self.turns = min((one.turns for one in files.values() if one.turns), default=None)
 
 
 @dataclass(frozen=True, slots=True)

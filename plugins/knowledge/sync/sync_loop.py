@@ -7,6 +7,7 @@ import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -100,6 +101,7 @@ class SyncLoop:
             self._catch_up(),
             self._listen(),
             every(POLL_INTERVAL_S, self._adopt, self._round_failed),
+            every(POLL_INTERVAL_S, self._turn, self._round_failed),
             every(RETRY_INTERVAL_S, self._retry_behind, self._round_failed),
         ]
         if directories:
@@ -161,6 +163,12 @@ class SyncLoop:
             for follower in self.followers:
                 follower.is_served = follower.is_served or bool(follower.source.listing.commit)
             self._announce(outcome)
+
+    async def _turn(self) -> None:
+        """Sync where a note is to be published by now, or no more, and nobody has changed it."""
+        turns = self._sync.status.turns
+        if turns is not None and turns <= datetime.now(UTC):
+            await self.sync_once()
 
     async def _retry_behind(self) -> None:
         """Follow what is behind: a schedule's sync may run in another process each time."""

@@ -113,3 +113,33 @@ def test_a_rule_in_the_body_and_an_indented_one_in_a_value_end_nothing() -> None
     front = read(b"---\na: |\n  x\n  ---\n  y\n---\nOne\n---\nTwo\n")
     assert front.fields == {"a": "x\n---\ny"}
     assert front.body == "One\n---\nTwo"
+
+
+def test_json_at_the_start_is_frontmatter_too() -> None:
+    front = read(
+        b'\n{\n  "title": "A: b",\n  "draft":true, "none": null,\n\t"tags": ["x"]\n}\nBody.'
+    )
+    assert front.fields == {"title": "A: b", "draft": True, "tags": ["x"]}
+    assert (front.body, front.present, front.lines["draft"]) == ("Body.", True, 4)
+
+
+@pytest.mark.parametrize("text", ["{{< note >}}\nWords.", "{% include x %}", '{"a", "b"}', "{}"])
+def test_braces_that_begin_no_json_are_text(text: str) -> None:
+    assert read(text.encode()).body == text
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ('{\n  "draft": true,\n}\nWords.', 3, "no JSON"),
+        ('{"draft": true,\n "draft": false}', 2, "'draft' is here twice"),
+        ('{"a": "\\ud800"}', 1, "broken YAML"),
+        ('{"a": ' + "[" * 100_000, 1, "no JSON"),
+        ('{"a": ' + "[" * 30 + "]" * 30 + "}", 1, "20 levels"),
+    ],
+)
+def test_broken_json_names_its_line(text: str, line: int, reason: str) -> None:
+    with pytest.raises(BrokenNote) as caught:
+        read(text.encode())
+    assert caught.value.line == line
+    assert reason in caught.value.reason

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,22 @@ async def test_only_what_is_published_and_no_draft_is_served(library: Any) -> No
     library.note("notes/f.md", draft="perhaps")
     await library.sync()
     assert library.keys == ["file/a"]
+
+
+async def test_a_note_is_published_at_its_time_and_no_longer_though_nobody_touches_it(
+    library: Any,
+) -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=1)
+    library.note("notes/a.md", publishDate=soon.isoformat())
+    library.note("notes/b.md", expiryDate=soon.isoformat())
+    library.note("notes/c.md")
+    await library.sync()
+    assert (library.keys, library.syncing.status.turns) == (["file/b", "file/c"], soon)
+    await asyncio.sleep(1)
+    outcome = await library.sync()
+    assert (outcome.written, outcome.removed) == (["file/a"], ["file/b"])
+    assert (library.keys, library.syncing.status.turns) == (["file/a", "file/c"], None)
+    await library.agrees()
 
 
 @pytest.mark.parametrize("how", ["unpublish", "draft", "delete", "exclude"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ import structlog
 from gateway.contract import Change, Health, Host
 from gateway.services.cache.memory import MemoryCache
 from plugins.knowledge.config import SourceConfig
+from plugins.knowledge.sync import sync_loop
 from plugins.knowledge.sync.sources import DirectorySource
 from plugins.knowledge.sync.sync_loop import SyncLoop
 
@@ -100,6 +102,17 @@ async def test_an_edit_is_followed(library: Any) -> None:
 
         await until(is_new)
         await library.agrees()
+
+
+async def test_what_expires_is_served_no_more_though_no_file_changes(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sync_loop, "POLL_INTERVAL_S", 0.1)
+    soon = datetime.now(UTC) + timedelta(seconds=3)
+    library.note("notes/a.md", expiryDate=soon.isoformat())
+    async with running(library):
+        await serves(library, "file/a")
+        await serves(library)
 
 
 async def test_a_directory_that_comes_late_is_served(library: Any) -> None:
