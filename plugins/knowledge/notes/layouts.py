@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from plugins.knowledge.notes import conversion
+from plugins.knowledge.notes import conversion, mkdocs
 from plugins.knowledge.notes.ids import InvalidId, generate_id
 from plugins.knowledge.notes.paths import EXCLUDED, is_note, is_passed_over
 
@@ -28,7 +28,6 @@ PORCH = "a base of Porch"
 """The layout whose notes are written for a portal."""
 VAULT = "an Obsidian vault"
 
-_DOCS_DIR = re.compile(r"^docs_dir:[ \t]*[\"']?([^\s\"'#]+)", re.MULTILINE)
 _WIKILINK = re.compile(rb"!?\[\[[^\[\]\n]{1,200}\]\]")
 _PUBLISH = re.compile(rb"\A---[ \t]*\r?\n(?:(?!---).*\n)*?publish[ \t]*:")
 
@@ -69,10 +68,9 @@ def _mkdocs(directory: Path) -> Layout | None:
                   if (directory / name).is_file()), None)  # fmt: skip
     if named is None:
         return None
-    # Such a file is full of tags that only MkDocs can read.
-    found = _DOCS_DIR.search(named.read_text(encoding="utf-8", errors="replace"))
-    docs = found[1].strip("./") if found else "docs"
-    return Layout("MkDocs", _below(docs) | {"map": {"date": "date.created"}})
+    written = named.read_text(encoding="utf-8", errors="replace")
+    settings = _below(mkdocs.docs_dir(written)) | {"map": {"date": "date.created"}}
+    return Layout("MkDocs", settings | {"exclude": ["/README.md", *mkdocs.unbuilt(written)]})
 
 
 def _docusaurus(directory: Path) -> Layout | None:
@@ -102,14 +100,16 @@ def _hugo(directory: Path) -> Layout | None:
     older = any(directory.glob("config.*")) and (directory / "archetypes").is_dir()
     if not (named or older) or not (directory / "content").is_dir():
         return None
-    return Layout("Hugo", _below("content") | {"map": {"date": "lastmod"}})
+    names = {"date": "lastmod", "publishDate": "date"}  # what has a date to come is not built
+    return Layout("Hugo", _below("content") | {"map": names})
 
 
 def _jekyll(directory: Path) -> Layout | None:
-    posts = (directory / "_posts").is_dir()
+    posts = any((directory / name).is_dir() for name in ("_posts", "_drafts"))
     if not (directory / "_config.yml").is_file() or not (posts or _has_gemfile(directory)):
         return None
-    return Layout("Jekyll", {"map": {"publish": "published"}, "exclude": [*EXCLUDED, "vendor/"]})
+    names = {"publish": "published", "publishDate": "date"}
+    return Layout("Jekyll", {"map": names, "exclude": [*EXCLUDED, "vendor/", "_drafts/"]})
 
 
 def _has_gemfile(directory: Path) -> bool:

@@ -128,7 +128,10 @@ def _matches(pattern: str, path: str, parts: Sequence[str]) -> bool:
     if pattern.endswith("/"):
         folder = pattern.strip("/")
         if pattern.startswith("/"):
-            return path.startswith(folder + "/")
+            above = "/".join(parts[:-1][: folder.count("/") + 1])
+            return path.startswith(folder + "/") or (
+                above.count("/") == folder.count("/") and fnmatch.fnmatchcase(above, folder)
+            )
         return any(fnmatch.fnmatchcase(part, folder) for part in parts[:-1])
     if pattern.startswith("/"):
         return path.count("/") == pattern.count("/") - 1 and fnmatch.fnmatchcase(path, pattern[1:])
