@@ -20,6 +20,7 @@ from pydantic.alias_generators import to_camel
 
 from gateway.contract import Tier
 from plugins.knowledge.notes import mdx
+from plugins.knowledge.notes.comments import without_comments
 from plugins.knowledge.notes.content import CONTENT, Link
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Document
@@ -183,7 +184,8 @@ def _read(data: bytes, origin: Origin, rules: Rules) -> Frontmatter:
     """The frontmatter by our names, and the text that is meant for readers."""
     front = in_any_case(_named(read(data), rules))
     is_mdx = origin.relative.lower().endswith(".mdx")
-    return replace(front, body=mdx.plain(front.body)) if is_mdx else front
+    body = mdx.plain(front.body) if is_mdx else front.body
+    return replace(front, body=without_comments(body))
 
 
 def _named(front: Frontmatter, rules: Rules) -> Frontmatter:

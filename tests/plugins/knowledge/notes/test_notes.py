@@ -307,6 +307,12 @@ def test_what_lies_under_a_path_is_published_unless_it_says_otherwise() -> None:
     assert ruled("---\npublish: true\n---\n", "notes/a.md", **rules).published
 
 
+def test_a_note_is_served_without_the_comments_of_its_author() -> None:
+    document = note("%%\n# Not the title\n%%\n# Title\n\nWords %%and doubts%% of it.").document
+    assert document is not None
+    assert (document.title, document.content) == ("Title", "# Title\n\nWords  of it.")
+
+
 def test_toml_between_plus_signs_is_frontmatter_too() -> None:
     metadata = served(
         "+++\ntitle = 'A'\ndate = 2024-10-16T10:00:00Z\npublish = true\ntags = ['x']\n+++\nBody"
