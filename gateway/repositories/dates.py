@@ -1,10 +1,12 @@
-"""When files were last committed, from one pass over a history."""
+"""When files were last committed, from one pass over a history, and what a commit holds of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from gateway.repositories.blobs import blob_sha
 from gateway.repositories.git import GitFailed, run
 
 PASS_TIMEOUT_SECONDS = 120.0
@@ -24,6 +26,7 @@ class Checkout:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._dates: tuple[str, dict[str, datetime]] = ("", {})
+        self._blobs: tuple[str, dict[str, bytes]] = ("", {})
 
     def commit(self) -> str:
         """The full id of the commit that is checked out; an empty text outside of Git."""
@@ -47,6 +50,41 @@ class Checkout:
                 dates = {}
             self._dates = (commit, dates)
         return self._dates[1]
+
+    def holds(self, commit: str, path: str, content: bytes) -> bool:
+        """Whether a commit has a file with just this content; one listing for all of its files.
+
+        Git itself is not asked what has changed: it would start what the checkout names to filter
+        files.
+
+        Args:
+            commit: the commit that is checked out; its listing is kept.
+            path: of the file.
+            content: its bytes.
+        """
+        return self._listed(commit).get(path) == bytes.fromhex(blob_sha(content))
+
+    def has(self, commit: str, path: str) -> bool:
+        """Whether a commit has a file at a path, whatever is in it."""
+        return path in self._listed(commit)
+
+    def _listed(self, commit: str) -> dict[str, bytes]:
+        """The ids of a commit's files, by their paths."""
+        if not commit:
+            return {}
+        if self._blobs[0] != commit:
+            try:
+                listing = run(self._directory, "ls-tree", "-r", "-z", commit)
+            except GitFailed:
+                listing = b""
+            self._blobs = (commit, dict(_blobs(listing.decode(errors="surrogateescape"))))
+        return self._blobs[1]
+
+
+def _blobs(listing: str) -> Iterator[tuple[str, bytes]]:
+    for line in filter(None, listing.split("\0")):
+        described, _, path = line.partition("\t")
+        yield path, bytes.fromhex(described.split()[2])
 
 
 def last_dates(directory: Path, *span: str) -> dict[str, datetime]:

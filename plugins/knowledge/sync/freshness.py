@@ -38,8 +38,7 @@ class Freshness:
         found = (known & scan.files.keys()) - new
         for path in new:
             file, old = scan.files[path], now.get(path)
-            same = old is not None and old.stamp == file.stamp
-            if old is None or not (same and source.is_dated(file, old.date, scan.commit, before)):
+            if old is None or not _is_current(source, file, old, (scan.commit, before)):
                 found.add(path)
         self._known[source.key] = scan.files, now, found
         return found | self._turned(source, scan, now, new)
@@ -57,3 +56,13 @@ class Freshness:
         self._turning[source.key] = turning
         now = datetime.now(UTC)
         return {path for path, at in turning.items() if at <= now}
+
+
+def _is_current(
+    source: NoteSource, file: File, old: FileRecord, commits: tuple[str, str | None]
+) -> bool:
+    """Whether a file gives what it gave when it was read; ``commits``: of now, and of then."""
+    if old.stamp != file.stamp or not source.is_dated(file, old.date, *commits):
+        return False
+    is_cited = old.entry is None or bool(old.entry.commit_sha)
+    return is_cited or source.stays_uncited(file, *commits)

@@ -243,6 +243,7 @@ class Planner:
             and old.entry
             and old.entry.key == key
             and old.digest == record.digest
+            and bool(old.entry.commit_sha) == bool(put.document.commit_sha)
             and not unsure
         ):
             record.entry = old.entry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -154,6 +154,20 @@ class NoteSource:
         """
         return self.date(file, commit) == date
 
+    def cited(self, file: File, data: bytes, commit: str) -> str:
+        """The commit that holds a file's bytes, as far as it is that of now; or an empty text."""
+        return commit
+
+    def stays_uncited(self, file: File, commit: str, before: str | None) -> bool:
+        """Whether a document that names no commit can name none now either.
+
+        Args:
+            file: its file, which has not changed.
+            commit: the commit of now.
+            before: the commit at which it was read.
+        """
+        return True
+
     def content(self, file: File) -> bytes | None:
         """The note's bytes, or None where they are not at hand now.
 
@@ -181,10 +195,12 @@ class NoteSource:
                     f"the file has {file.size:,} bytes; {limit:,} is the limit"
                     + ("" if is_document else " (max_note)")
                 )
-            data = self.content(file)
-            if data is not None and is_document:
+            if (data := self.content(file)) is None:
+                return None
+            origin = replace(origin, commit=self.cited(file, data, commit))
+            if is_document:
                 data = conversion.convert(data, file.relative)
-            return None if data is None else self.parse(data, origin)
+            return self.parse(data, origin)
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"
         except ValueError as error:
@@ -255,6 +271,14 @@ class DirectorySource(NoteSource):
     def is_dated(self, file: File, date: datetime, commit: str, before: str | None) -> bool:
         """Whether a note still has its date; Git is not asked for the same commit twice."""
         return commit == before or super().is_dated(file, date, commit, before)
+
+    def cited(self, file: File, data: bytes, commit: str) -> str:
+        """The commit that is checked out, unless the file was changed since, or is not in it."""
+        return commit if self._checkout.holds(commit, file.relative, data) else ""
+
+    def stays_uncited(self, file: File, commit: str, before: str | None) -> bool:
+        """Whether a document that names no commit can name none now: no other one has its file."""
+        return commit == before or not self._checkout.has(commit, file.relative)
 
     def content(self, file: File) -> bytes | None:
         """The note's bytes; None where the file has gone since the scan, as the next one sees.

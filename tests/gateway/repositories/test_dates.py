@@ -48,8 +48,24 @@ def test_a_checkout_knows_its_commit_and_when_each_file_was_last_committed(
     assert below.dates(below.commit()) == {"b.md": SECOND}
 
 
+def test_a_checkout_knows_what_its_commit_holds(history: History) -> None:
+    for checkout, path in (
+        (Checkout(history.directory), "data/b.md"),
+        (Checkout(history.directory / "data"), "b.md"),
+    ):
+        commit = checkout.commit()
+        content = run(history.directory, "cat-file", "blob", f"{commit}:data/b.md")
+        assert checkout.has(commit, path)
+        assert checkout.holds(commit, path, content)
+        assert not checkout.holds(commit, path, content + b"More.")
+        assert not checkout.holds(commit, "data", content)
+        assert not checkout.has(commit, "new.md")
+
+
 def test_outside_of_git_nothing_is_known(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path)
+    assert not checkout.has(NOTHING, "a.md")
+    assert not checkout.holds("", "a.md", b"")
     assert checkout.commit() == ""
     assert checkout.dates("") == {}
     assert checkout.dates(NOTHING) == {}

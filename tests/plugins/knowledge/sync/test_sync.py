@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import shutil
-import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -275,62 +274,6 @@ async def test_a_lost_manifest_is_made_anew_without_leftovers(library: Any) -> N
         await library.sync()
         assert library.keys == ["tag/dao"]
         assert list(await library.index.documents()) == ["tag/dao"]
-
-
-def git(directory: Path, *arguments: str, date: str = "2024-03-04T05:06:07+00:00") -> str:
-    identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org"}
-    identity |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org"}
-    done = subprocess.run(
-        ["git", *arguments],
-        cwd=directory,
-        env=os.environ | identity | {"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout.strip()
-
-
-async def test_a_checkout_gives_its_commit_and_the_missing_dates(library: Any) -> None:
-    git(library.notes, "init", "-q")
-    library.note("notes/ä b.md", date=None)
-    library.note("notes/dated.md", date="2020-01-01")
-    git(library.notes, "add", ".")
-    git(library.notes, "commit", "-qm", "one")
-    library.note("notes/new.md", date=None)
-    await library.sync()
-    document = await library.document("file/ä b")
-    assert document.commit_sha == git(library.notes, "rev-parse", "HEAD")
-    assert document.metadata.date.isoformat() == "2024-03-04T05:06:07+00:00"
-    assert (await library.document("file/dated")).metadata.date.year == 2020
-    assert (await library.document("file/new")).metadata.date.year > 2024
-
-
-async def test_a_commit_alone_brings_the_new_date(library: Any) -> None:
-    git(library.notes, "init", "-q")
-    library.note("notes/a.md", date=None)
-    library.note("notes/b.md")
-    await library.sync()
-    git(library.notes, "add", ".")
-    git(library.notes, "commit", "-qm", "one")
-    await library.start()
-    outcome = await library.sync()
-    assert outcome.written == ["file/a"]
-    assert (await library.document("file/a")).metadata.date.year == 2024
-
-
-async def test_a_checkout_starts_none_of_its_own_programs(library: Any) -> None:
-    git(library.notes, "init", "-q")
-    ran = library.notes.parent / "ran"
-    spy = library.write("spy.sh", f"#!/bin/sh\ntouch {ran}\n")
-    spy.chmod(0o755)
-    git(library.notes, "config", "core.fsmonitor", str(spy))
-    library.note("notes/a.md", date=None)
-    git(library.notes, "-c", "core.fsmonitor=false", "add", ".")
-    git(library.notes, "-c", "core.fsmonitor=false", "commit", "-qm", "one")
-    await library.sync()
-    assert library.keys == ["file/a"]
-    assert not ran.exists()
 
 
 async def test_replicas_with_indexes_of_their_own_each_know_what_theirs_holds(
