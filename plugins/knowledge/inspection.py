@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from gateway.contract import ContentScrub
+from gateway.contract import ContentScrub, Objects, Tier, Unruled
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
-from plugins.knowledge.notes.frontmatter import Problem, summed
+from plugins.knowledge.links import Targets
+from plugins.knowledge.notes.frontmatter import Problem, read, summed
 from plugins.knowledge.notes.layouts import recognise
 from plugins.knowledge.notes.note import none_published
+from plugins.knowledge.retrieval.names import Names
+from plugins.knowledge.store import Store
+from plugins.knowledge.supersession import unfollowed
 from plugins.knowledge.sync.manifest import Manifest
-from plugins.knowledge.sync.plan import Planner
+from plugins.knowledge.sync.plan import Planner, Put
 from plugins.knowledge.sync.sources import DirectorySource
+
+_SEVERAL = "several notes are called {name}, so it counts for none; name the one by its path"
+_NONE = (
+    "none of the notes served from here is called {name}; it counts for nothing unless one of "
+    "another source is"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +83,32 @@ def inspect(directory: Path, config: KnowledgeConfig, scrub: ContentScrub | None
     )
     scan = source.scan()
     plan = Planner(Manifest(), [(source, scan)], "", "").plan()
+    told = summed(sorted([*plan.problems, *_unfollowed(plan.puts.values(), settings)]))
     problems = [
-        Problem(str(directory / one.path), one.line, one.reason, one.severity)
-        for one in summed(sorted(plan.problems))
+        Problem(str(directory / one.path), one.line, one.reason, one.severity) for one in told
     ]
     served = Counter(str(put.document.content_type) for put in plan.puts.values())
     unpublished = sum(record.is_unpublished for record in plan.files.values())
     return Report(directory, len(plan.files), served, unpublished, problems)
+
+
+def _unfollowed(puts: Collection[Put], settings: SourceConfig) -> Iterator[Problem]:
+    """What notes say of others that are not there, or not clear, such as what they supersede."""
+    store = Store(cast(Objects, None), Unruled())  # the catalogue alone is asked
+    entries = [put.document.entry() for put in puts]
+    store.show(entries)
+    targets = Targets(store, Names(store), Tier.MEMBERS)
+    for put, entry in zip(puts, entries, strict=True):
+        for said_in, name, several in unfollowed(entry, targets):
+            reason = f"{said_in}: {_SEVERAL if several else _NONE}".format(name=repr(name))
+            written = settings.map.get(said_in, said_in).partition(".")[0]
+            yield Problem(entry.path, _line(put.raw, written), reason, "warning")
+
+
+def _line(raw: bytes, field: str) -> int:
+    """Where a note has a field, in either spelling of its name."""
+    lines = {key.replace("_", "").lower(): line for key, line in read(raw).lines.items()}
+    return lines.get(field.replace("_", "").lower(), 1)
 
 
 def _settings(directory: Path, config: KnowledgeConfig) -> SourceConfig:

@@ -211,6 +211,8 @@ def _at_odds(entry: Entry, known: Claims) -> tuple[Cause, str] | None:
         return "unclear", said
     if name := known.lost.get(entry.key):
         return "lost", f"it says to be superseded by {name!r}, which is not here"
+    if name := known.missing.get(entry.key):
+        return "lost", f"it says something of {name!r}, which is not here"
     if others := known.contested.get(entry.key):
         return "contested", f"it is contested with {', '.join(others)}"
     return None

@@ -8,11 +8,15 @@ same source alone: those who write into another source cannot end what stands he
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from plugins.knowledge import addresses
 from plugins.knowledge.links import Targets
 from plugins.knowledge.notes.documents import Entry
+
+_BY = "supersededBy"
+_AGAINST = "verifiedAgainst"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Claims:
         circles: what it supersedes, and is superseded by; neither counts.
         contested: what is at odds with it.
         lost: what it says to be superseded by, and which is nowhere to be seen.
+        missing: what else it says something of, and which is nowhere to be seen.
         unclear: a name by which it means another, and which several have; it counts for none.
     """
 
@@ -31,13 +36,31 @@ class Claims:
     circles: Mapping[str, Sequence[str]] = field(default_factory=dict)
     contested: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lost: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
     unclear: Mapping[str, str] = field(default_factory=dict)
 
 
 def is_claiming(entry: Entry) -> bool:
     """Whether a document says something of others."""
-    said = entry.metadata
-    return said.superseded_by is not None or bool(said.supersedes or said.contests)
+    return next(_said(entry), None) is not None
+
+
+def unfollowed(entry: Entry, targets: Targets) -> Iterator[tuple[str, str, bool]]:
+    """What a document says of others and nobody can follow.
+
+    Args:
+        entry: the document.
+        targets: what it names.
+
+    Yields:
+        The field, the name that stands there, and whether several are called so, or none.
+    """
+    for said_in, name in _said(entry):
+        meant = targets.meant(name, entry)
+        if len(meant) > 1:
+            yield said_in, name, True
+        elif not meant and (said_in != _AGAINST or _is_a_note(name)):
+            yield said_in, name, False
 
 
 def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str]) -> Claims:
@@ -51,11 +74,11 @@ def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str])
     later: defaultdict[str, dict[str, Entry]] = defaultdict(dict)
     contested: defaultdict[str, dict[str, None]] = defaultdict(dict)
     lost: dict[str, str] = {}
+    missing: dict[str, str] = {}
     unclear: dict[str, str] = {}
     for entry in entries:
         said = entry.metadata
-        if several := [each for each in _names(entry) if len(targets.meant(each, entry)) > 1]:
-            unclear[entry.key] = several[0]
+        _note_unfollowed(entry, targets, missing, unclear)
         if said.superseded_by is not None:
             if (by := targets.named(said.superseded_by, entry)) is None:
                 lost[entry.key] = said.superseded_by
@@ -78,8 +101,20 @@ def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str])
         circles={key: sorted(some) for key, some in circles.items()},
         contested={key: list(some) for key, some in contested.items()},
         lost=lost,
+        missing=missing,
         unclear=unclear,
     )
+
+
+def _note_unfollowed(
+    entry: Entry, targets: Targets, missing: dict[str, str], unclear: dict[str, str]
+) -> None:
+    """Note the first name of a document that leads to none, and the first that leads to several."""
+    for said_in, name, several in unfollowed(entry, targets):
+        if several:
+            unclear.setdefault(entry.key, name)
+        elif said_in != _BY:
+            missing.setdefault(entry.key, name)
 
 
 def in_circles(later: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
@@ -114,11 +149,20 @@ def _turned(edges: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
     return dict(turned)
 
 
-def _names(entry: Entry) -> list[str]:
-    """All that a document says something of."""
+def _said(entry: Entry) -> Iterator[tuple[str, str]]:
+    """The names of all that a document says something of, each with its field."""
     said = entry.metadata
-    own = [] if said.superseded_by is None else [said.superseded_by]
-    return [*own, *(said.supersedes or ()), *(said.contests or ())]
+    if said.superseded_by is not None:
+        yield _BY, said.superseded_by
+    yield from (("supersedes", each) for each in said.supersedes or ())
+    yield from (("contests", each) for each in said.contests or ())
+    if said.verified_against is not None:
+        yield _AGAINST, said.verified_against
+
+
+def _is_a_note(name: str) -> bool:
+    """Whether a name can be nothing but a document's: one verifies against other things too."""
+    return "://" not in name and addresses.names_a_note(name)
 
 
 def _named(names: Iterable[str] | None, by: Entry, targets: Targets) -> Iterable[Entry]:

@@ -116,6 +116,24 @@ async def test_ordinary_markdown_is_served_where_the_source_says_so(library: Any
     assert (report["served"], report["unpublished"]) == ({"file": 3}, 2)
 
 
+async def test_a_name_that_no_document_has_is_told_to_the_author_and_keeps_nothing_back(
+    library: Any,
+) -> None:
+    library.note("a/setup.md", title="Setup")
+    library.note("b/setup-2.md", title="Setup")
+    library.note("notes/right.md", supersedes="[a/setup.md]", verifiedAgainst="https://example.org")
+    library.note("notes/wrong.md", supersedes="Wholly else", verified_against="Setup guide")
+    library.note("notes/unclear.md", contests="Setup", verifiedAgainst="schema.yaml")
+    library.note("notes/gone.md", supersededBy="notes/newer.md")
+    code, [report] = await run(library.notes, json=True)
+    found = {(Path(one["path"]).name, one["line"]): one["reason"] for one in report["problems"]}
+    assert (code, report["served"], report["errors"]) == (0, {"file": 6}, 0)
+    assert found.keys() == {("wrong.md", 4), ("wrong.md", 5), ("unclear.md", 4), ("gone.md", 4)}
+    assert "supersedes: none of the notes" in found["wrong.md", 4]
+    assert "'Wholly else'" in found["wrong.md", 4]
+    assert "several notes are called 'Setup'" in found["unclear.md", 4]
+
+
 async def test_what_many_notes_have_is_said_once(library: Any) -> None:
     for number in range(40):
         library.note(f"eips/{number}.md", type="Standards Track", date=None, created="2020-01-02")

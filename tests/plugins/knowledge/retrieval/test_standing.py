@@ -104,6 +104,30 @@ async def test_a_name_that_several_have_ends_none_of_them_and_the_author_is_aske
     assert "several are called 'Setup'" in asked.reason
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"supersedes": ["Wholly else"]},
+        {"contests": ["Wholly else"]},
+        {"verified_against": "Wholly else"},
+    ],
+)
+async def test_a_document_that_speaks_of_none_asks_its_author(base, make, said) -> None:
+    await base.put(make("practice/a", "Bread.", **said), make("practice/b", "Bread."))
+    (asked,) = base.knowledge.standings.wanting_look(Tier.MEMBERS)
+    assert (asked.entry.id, asked.cause) == ("a", "lost")
+    assert asked.reason == "it says something of 'Wholly else', which is not here"
+    assert set((await found(base)).values()) == {""}
+    await base.put(make("practice/c", "Boats.", title="Wholly else"))
+    assert "lost" not in {one.cause for one in base.knowledge.standings.wanting_look(Tier.MEMBERS)}
+
+
+async def test_what_is_verified_against_other_things_asks_nobody(base, make) -> None:
+    for against in ("https://example.org/a", "schema.yaml"):
+        await base.put(make("practice/a", "Bread.", verified_against=against))
+        assert not base.knowledge.standings.wanting_look(Tier.MEMBERS)
+
+
 async def test_a_document_in_the_root_of_a_source_is_named_by_its_path(base, make) -> None:
     old = make("practice/old", "Bread, bread.", superseded_by="newer.md")
     new = make("practice/new", "Rolls.")
