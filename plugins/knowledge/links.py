@@ -18,9 +18,12 @@ from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
 
 _WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
-_LINK = re.compile(r"(?<!!)\[[^\[\]\n]{0,500}\]\(<?([^()<>\s]{1,1000})>?(?:\s[^()\n]{0,300})?\)")
+_LINK = re.compile(
+    r"(?<!!)\[[^\[\]\n]{0,500}\]\((?:<([^<>\n]{1,1000})>|([^()<>\s]{1,1000}))(?:\s[^()\n]{0,300})?\)"
+)
+"""An address within pointed brackets may have spaces, and round brackets."""
 _DEFINED = re.compile(
-    r"^ {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[ \t]{1,9}<?([^<>\s]{1,1000})>?"
+    r"^ {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[ \t]{1,9}(?:<([^<>\n]{1,1000})>|([^<>\s]{1,1000}))"
     r"(?:[ \t]{1,9}[\"'(][^\n]{0,300})?[ \t]{0,9}$",
     re.MULTILINE,
 )
@@ -220,8 +223,9 @@ def links_of(document: Document) -> Iterator[Link]:
         yield Link((match[1].strip(),), False, match[0])
     for pattern in (_LINK, _DEFINED, _HREF):
         for match in pattern.finditer(body):
-            if paths := addresses.meant(match[1], document):
-                yield Link(paths, True, match[1], addresses.names_a_note(match[1]))
+            written = next(filter(None, match.groups()))
+            if paths := addresses.meant(written, document):
+                yield Link(paths, True, written, addresses.names_a_note(written))
     for name in _FIELDS:
         for said in getattr(document.metadata, name, None) or ():
             yield Link((_unbracketed(said),), False, said)

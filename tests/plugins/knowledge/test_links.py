@@ -20,6 +20,7 @@ PATHS = {
     "options": "site/docs/reference/options/README.markdown",
     "about": "about.md",
     "team-about": "team/about.md",
+    "who": "team/who (we are).md",
 }
 
 
@@ -67,6 +68,9 @@ async def base(tmp_path: Path):
         ("start", "guides/pages", "pages"),
         ("start", "./guides/pages/", "pages"),
         ("about", "team/about", "team-about"),
+        ("about", "<team/who (we are).md>", "who"),
+        ("about", '<team/who (we are).md#top> "Who"', "who"),
+        ("about", "<team/about.md>", "team-about"),
     ],
 )
 async def test_a_link_leads_to_the_page(base: Base, origin: str, link: str, target: str) -> None:
