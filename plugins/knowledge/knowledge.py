@@ -33,7 +33,7 @@ from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.search import Search
-from plugins.knowledge.sections import called, sections
+from plugins.knowledge.sections import Section, also_called, called, sections
 from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.sources import NoteSource
@@ -179,8 +179,9 @@ class Knowledge:
         found = sections(document.content)
         if (one := called(found, section)) is None:
             there = [" > ".join(each.trail) for each in found]
-            hint = f" There are: {'; '.join(there[:_MAX_NAMED])}." if there else " It has none."
+            hint = f" There are: {_named(found)}." if there else " It has none."
             raise ToolFailed("not_found", f"Section not found.{hint}", {"sections": there})
+        others = also_called(found, one, section)
         return SectionOf(
             title=one_line(document.title),
             section=list(one.trail),
@@ -189,6 +190,7 @@ class Knowledge:
             commit=document.commit_sha or None,
             permalink=self.permalinks.of(document, [one.anchor]),
             standing=self.standings.of(document, up_to),
+            note=f"Other sections have this heading too: {_named(others)}." if others else None,
         )
 
     async def related(self, content_type: ContentType, id: str, up_to: Tier) -> Related:
@@ -243,3 +245,8 @@ class Knowledge:
     def releases(self, up_to: Tier) -> Releases:
         """All releases."""
         return overview.releases(self.store, up_to)
+
+
+def _named(found: Sequence[Section]) -> str:
+    """The names of sections, as many as fit into a sentence."""
+    return "; ".join(" > ".join(each.trail) for each in found[:_MAX_NAMED])

@@ -159,6 +159,9 @@ class SectionOf(Result):
     commit: Maybe[str] = None
     permalink: str = Field(description="Where the section stands; cite it.")
     standing: Maybe[DocumentStanding] = Field(default=None, description=STANDING)
+    note: Maybe[str] = Field(
+        default=None, description="Which other sections have the heading, where there are any."
+    )
 
 
 class Related(Result):

@@ -19,11 +19,13 @@ class Section:
     """A heading with all that stands under it, in markdown.
 
     Attributes:
+        heading: its heading as it stands there, without a number.
         trail: the headings above it and its own, the outermost first; no other section has it.
         text: the heading's line and everything to the next heading of its level or above.
         anchor: what it is called in an address; of equal ones all but the first have a number.
     """
 
+    heading: str
     trail: tuple[str, ...]
     text: str
     anchor: str
@@ -43,7 +45,7 @@ def sections(markdown: str) -> list[Section]:
         following = (each.line for each in heads[place + 1 :] if each.level <= head.level)
         text = "\n".join(lines[head.line : next(following, len(lines))]).strip()
         trail, address = names.of(head)
-        found.append(Section(trail, text, address))
+        found.append(Section(one_line(head.text), trail, text, address))
     return found
 
 
@@ -55,13 +57,32 @@ def called(found: Sequence[Section], name: str) -> Section | None:
         name: the heading in any case, its anchor, or headings from the outermost on with `` > ``
             between them; with its number where the heading comes again.
     """
-    sought = name.strip().lstrip("#").strip()
+    sought = _sought(name)
     tests = (
         lambda one: " > ".join(one.trail) == sought,
         lambda one: one.trail[-1].lower() == sought.lower(),
         lambda one: anchor(sought) in (one.anchor, anchor(one.trail[-1])),
     )
     return next((one for holds in tests for one in found if holds(one)), None)
+
+
+def also_called(found: Sequence[Section], one: Section, name: str) -> list[Section]:
+    """The other sections that somebody may have meant by a heading; none where they say which.
+
+    Args:
+        found: the document's sections.
+        one: the section that was found.
+        name: what was asked for.
+    """
+    above, _, heading = _sought(name).rpartition(" > ")
+    if anchor(heading) != anchor(one.heading):  # with its number
+        return []
+    alike = (each for each in found if each is not one and each.heading == one.heading)
+    return [each for each in alike if not above or each.trail[:-1] == one.trail[:-1]]
+
+
+def _sought(name: str) -> str:
+    return name.strip().lstrip("#").strip()
 
 
 class _Names:

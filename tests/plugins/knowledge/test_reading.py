@@ -152,6 +152,29 @@ async def test_the_address_of_a_repeated_section_leads_to_it(base: Base) -> None
         await base.knowledge.section(ContentType.ARTICLE, "setup", "Usage", Tier.OPEN)
 
 
+COSTS = "# Plan\n\n## Costs\n\nTwo.\n\n## Costs\n\nThree.\n\n# Later\n\n## Costs\n\nFour.\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "others"),
+    [
+        ("Costs", "Plan > Costs (2); Later > Costs"),
+        ("#costs", "Plan > Costs (2); Later > Costs"),
+        ("Plan > Costs", "Plan > Costs (2)"),
+        ("Costs (2)", None),
+        ("#costs-2", None),
+        ("Later > Costs", None),
+        ("Later", None),
+    ],
+)
+async def test_a_heading_that_several_sections_have_names_the_others(
+    base: Base, asked: str, others: str | None
+) -> None:
+    await base.put(document("article/plan", COSTS, title="Plan"))
+    found = await base.knowledge.section(ContentType.ARTICLE, "plan", asked, Tier.OPEN)
+    assert found.note == (others and f"Other sections have this heading too: {others}.")
+
+
 @given(
     st.lists(
         st.sampled_from(["# A", "## B", "## B (2)", "### C", "D", "---", "text", "```", ""]),
