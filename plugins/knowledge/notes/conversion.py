@@ -39,6 +39,16 @@ def is_document(path: str) -> bool:
     return PurePosixPath(path).suffix.lower() in SUFFIXES
 
 
+def has_text(markdown: bytes) -> bool:
+    """Whether a converted document says more than its title; a scan that nobody has read does not.
+
+    Args:
+        markdown: what :func:`convert` has made of it.
+    """
+    title, _, rest = markdown.strip().partition(b"\n")
+    return bool(rest.strip()) or not (title == b"" or title.startswith(b"# "))
+
+
 def is_available() -> bool:
     """Whether the converter is installed."""
     return find_spec("markitdown") is not None

@@ -198,9 +198,7 @@ class NoteSource:
             if (data := self.content(file)) is None:
                 return None
             origin = replace(origin, commit=self.cited(file, data, commit))
-            if is_document:
-                data = conversion.convert(data, file.relative)
-            return self.parse(data, origin)
+            return self._converted(data, origin) if is_document else self.parse(data, origin)
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"
         except ValueError as error:
@@ -209,6 +207,13 @@ class NoteSource:
         # What cannot say that it wants to be served asks for nothing unless the source does.
         asks = not conversion.is_document(file.relative) or self.rules.publishes(file.relative)
         note.report(1, reason, error=asks)
+        return note
+
+    def _converted(self, data: bytes, origin: Origin) -> Note:
+        markdown = conversion.convert(data, origin.relative)
+        note = self.parse(markdown, origin)
+        if not conversion.has_text(markdown):
+            note.report(1, "has no text, so that its name alone is found; a scan needs OCR first")
         return note
 
     def parse(self, data: bytes, origin: Origin) -> Note:

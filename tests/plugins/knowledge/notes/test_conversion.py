@@ -115,6 +115,18 @@ def test_what_is_broken_says_so(path: str, data: bytes) -> None:
         convert(data, path)
 
 
+def test_a_document_without_text_is_served_by_its_name_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "scan.pdf").write_bytes(pdf(b"50 50 100 100 re f"))
+    (tmp_path / "untold.html").write_bytes(b"<head><title>Untold</title></head><body/>")
+    (tmp_path / "drawn.pdf").write_bytes(pdf(DRAWN))
+    source = SourceConfig(directory=tmp_path, publish="all", documents=True)
+    found = inspect(tmp_path, KnowledgeConfig(sources=(source,)))
+    assert (found.served.total(), found.errors) == (3, 0)
+    assert [Path(one.path).name for one in found.problems] == ["scan.pdf", "untold.html"]
+    assert {one.severity for one in found.problems} == {"warning"}
+    assert "has no text" in found.problems[0].reason
+
+
 BOMBS: dict[str, Callable[[], bytes]] = {
     "a.docx": lambda: docx(page("x" * 2**26)),
     "a.epub": lambda: epub(b"<p>" * 2_000_000),
