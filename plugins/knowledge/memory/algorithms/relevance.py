@@ -25,6 +25,9 @@ W_WORDS = 0.6
 """Of the fit: how much of what similarity leaves open words can fill."""
 HALF_BM25 = 8.0
 """The BM25 score that is worth half."""
+W_ALL = 0.4
+"""What it counts that an entry has every word of the question: a part of what its words leave open.
+BM25 gives a word in a long entry next to nothing."""
 FLOOR = 0.3
 """The fit below which a tool says that nothing fits, and shows the nearest apart (README)."""
 MAX_NEAREST = 3

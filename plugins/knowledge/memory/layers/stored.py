@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 AGENT_LAYERS = frozenset({Layer.SESSION, Layer.EPISODIC})
 """Layers in which an agent finds what it wrote itself, where it gives its name."""
+SAYS_ALL = 0.45
+"""How similar to a question an entry is at least that has all of its words: of a long entry a model
+reads the beginning alone."""
 CANDIDATES = 40
 """Entries that words and meaning find each, before the two are weighed together."""
 _BEHIND_NOTE = (
@@ -154,8 +157,9 @@ class StoredLayer:
         ranked = []
         for id in words.keys() | near.keys() | told.keys():
             said = words[id].score if id in words else 0.0
+            all_said = id in words and words[id].says_all
             one = near.get(id) or told.get(id) or words[id]
-            ranked.append(_weighed(one, question.mode, said, least))
+            ranked.append(_weighed(one, question.mode, said, least, says_all=all_said))
             if id in told:
                 ranked.append(_weighed(told[id], question.mode, said, least, is_named=True))
         ranked = merge_results([ranked])
@@ -186,7 +190,13 @@ def _current(near: Sequence[NearVector], admitted: Mapping[str, Scored]) -> dict
 
 
 def _weighed(
-    one: Scored, mode: Mode, said: float, least: float, *, is_named: bool = False
+    one: Scored,
+    mode: Mode,
+    said: float,
+    least: float,
+    *,
+    is_named: bool = False,
+    says_all: bool = False,
 ) -> Scored:
     """A candidate with its score.
 
@@ -196,7 +206,10 @@ def _weighed(
         said: what its words are worth.
         least: how near it is where that is not known.
         is_named: whether the question names who says it.
+        says_all: whether it has every word of the question.
     """
     alike = similarity(least if one.cosine is None else one.cosine)
+    if says_all and mode is Mode.HYBRID:
+        alike = max(alike, SAYS_ALL)
     fits = alike if mode is Mode.SEMANTIC else fit(alike, said)
     return one.with_score(score(mode, alike, said, is_named=is_named), fit=fits)

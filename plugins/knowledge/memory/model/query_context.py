@@ -107,6 +107,7 @@ class Scored(Struct, frozen=True):
         follows: the number of the turn of a conversation before it, or None.
         link: what leads to it from another answer, where that is why it is one.
         version: which of its versions was found; 0 where there is one alone.
+        says_all: whether it has every word of the question.
     """
 
     id: str
@@ -121,6 +122,7 @@ class Scored(Struct, frozen=True):
     follows: int | None = None
     link: Link | None = None
     version: int = 0
+    says_all: bool = False
 
     def with_score(self, score: float, **more: Any) -> Scored:
         """The same entry with another score, and other values of what else is named."""

@@ -33,6 +33,9 @@ what is said later of a thing is mostly of another property of it."""
 SAID_AGAIN = 0.7
 """The share of the older one's terms from which on the newer one says it again, or denies it: "the
 wiki runs on Postgres, not on MySQL"."""
+NEWER_AMONG = 10
+"""Answers, the best ones, among which the newer of two about one thing goes first: below them it is
+newer, and no answer."""
 MAX_STEPS = 10
 """Successors of successors that are looked for."""
 _EVERY_NOTE = frozenset({MEMBERS_KEY})
@@ -72,9 +75,14 @@ class StandingOrder:
     review_age: timedelta = DEFAULT_REVIEW_AGE
 
     async def challenges(self, found: Sequence[Scored], keys: frozenset[str]) -> Challenges:
-        """What is at odds with answers, and with that in turn, as far as the caller may read it."""
+        """What is at odds with answers, and with that in turn, as far as the caller may read it.
+
+        Args:
+            found: the answers, the best first.
+            keys: the caller's; what they may not read makes no mark for them.
+        """
         by_target: dict[str, list[Challenge]] = {}
-        answers = {one.id for one in found}
+        answers = {one.id for one in found[:NEWER_AMONG]}
         wanted = {one.id for one in found if one.challenged}
         for _ in range(MAX_STEPS):
             if not wanted:

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Select
 
 from gateway.contract import Database
 from gateway.toolkit.sql import among_parameter
-from plugins.knowledge.memory.algorithms.relevance import score, words_score
+from plugins.knowledge.memory.algorithms.relevance import W_ALL, score, words_score
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.query_context import EntryFilter, Question, Scored
 from plugins.knowledge.memory.model.record import UPKEEP, Record, Writer
@@ -207,7 +207,7 @@ class Reads:
         async with self.database.read() as connection:
             rare = await words.rarities(connection, question.terms, shape, values)
             rows = await words.search(connection, rare, shape, values, question.limit)
-        return WordAnswers([_by_words(row) for row in rows], rare)
+        return WordAnswers([_by_words(row, question) for row in rows], rare)
 
     async def words_of(
         self,
@@ -232,7 +232,7 @@ class Reads:
             rows = await words.search(
                 connection, rarities, shape, values, len(numbers), sorted(numbers)
             )
-        return [_by_words(row) for row in rows]
+        return [_by_words(row, question) for row in rows]
 
     async def terms_of(self, numbers: Collection[int]) -> dict[int, frozenset[int]]:
         """The terms of entries that a caller has been shown, by their numbers."""
@@ -377,8 +377,13 @@ def scored(row: Any, score: float = 0.0) -> Scored:
     )
 
 
-def _by_words(row: Any) -> Scored:
-    return scored(row, score(Mode.KEYWORD, None, words_score(row.score)))
+def _by_words(row: Any, question: Question) -> Scored:
+    """A row with what its words are worth; that it has them all makes it an answer."""
+    said = words_score(row.score)
+    if row.said < len(question.terms):
+        return scored(row, score(Mode.KEYWORD, None, said))
+    worth = score(Mode.KEYWORD, None, said + (1.0 - said) * W_ALL)
+    return scored(row).with_score(worth, says_all=True)
 
 
 def sql_batches(values: Sequence[Value]) -> list[Sequence[Value]]:

@@ -84,7 +84,7 @@ async def search(
         among: the numbers of the only entries that are looked at; all where there are none.
 
     Returns:
-        Rows of :data:`SHOWN` and ``score``.
+        Rows of :data:`SHOWN`, ``score``, and how many of the terms each has (``said``).
     """
     if not rare:
         return []
@@ -111,7 +111,7 @@ def _weighed(shape: FilterShape, terms: int, among: bool) -> Select[Any]:
         return words.c.term == sa.bindparam(f"term_{place}"), words.c.weight * rarity
 
     score = sa.func.sum(sa.case(*map(worth, range(terms)), else_=0.0)).label("score")
-    found = _found(shape, *SHOWN, score)
+    found = _found(shape, *SHOWN, score, sa.func.count().label("said"))
     if among:
         found = found.where(among_parameter(words.c.entry, "among"))
     return (

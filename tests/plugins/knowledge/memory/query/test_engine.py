@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from plugins.knowledge.memory.model.requests import DeleteRequest
-from tests.plugins.knowledge.memory.conftest import ANA, World
-from tests.plugins.knowledge.retrieval.conftest import document
+from plugins.knowledge.memory.algorithms.relevance import FLOOR
+from plugins.knowledge.memory.model.requests import DeleteRequest, QueryRequest
+from tests.plugins.knowledge.memory.conftest import ANA, Opener, World
+from tests.plugins.knowledge.retrieval.conftest import WordEmbedder, document
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 ASKED = "Where are the fireworks stored?"
@@ -54,3 +57,19 @@ async def test_by_words_alone_the_notes_are_asked_by_words_too(world: World) -> 
     assert await world.found(ANA, "kumquat", mode="keyword") == [
         "The kumquat stands behind the boiler."
     ]
+
+
+@pytest.mark.parametrize("model", [WordEmbedder, None])
+async def test_a_word_in_a_long_entry_is_an_answer(open_world: Opener, model: Any) -> None:
+    world = await open_world(model and model())
+    told = " ".join(
+        f"On day {day} somebody swept stair {day} and lit lamp {day}." for day in range(90)
+    )
+    long = f"{told} The kumquat statue stands behind the boiler. {told}"
+    await world.remember(ANA, long)
+    for number in range(30):
+        await world.remember(ANA, f"Statue {number} stands beside lamp {number}.")
+    for asked, mode in (("kumquat", "hybrid"), ("kumquat statue", "keyword")):
+        request = QueryRequest.model_validate({"query": asked, "mode": mode})
+        answer = await world.memory.query(request, ANA, floor=FLOOR)
+        assert answer.results[0].entry.content == long
