@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from gateway.services.embedding.sample_texts import sample_texts
+
 Pooling = Literal["mean", "cls", "last"]
 
 
@@ -27,18 +29,23 @@ class Profile:
             tokens, the first one, or the last one.
         query: what is put before a question.
         passage: what is put before a stored text.
+        centred: whether its vectors all point one way, and are brought apart (``centring.py``).
     """
 
     pooling: Pooling = "mean"
     query: str = ""
     passage: str = ""
+    centred: bool = False
 
     @property
     def mark(self) -> str:
         """What tells vectors made so from those made otherwise; empty for the plain mean."""
         if self == Profile():
             return ""
-        return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
+        made = {key: value for key, value in asdict(self).items() if key != "centred"}
+        if self.centred:
+            made["centred"] = sample_texts()
+        return hashlib.sha256(json.dumps(made).encode()).hexdigest()[:6]
 
 
 _SENTENCE = "Represent this sentence for searching relevant passages: "
@@ -48,10 +55,11 @@ _FAMILIES: tuple[tuple[str, Profile], ...] = (
         r"e5-.*instruct",
         Profile(
             query="Instruct: Given a web search query, retrieve relevant passages that answer "
-            "the query\nQuery: "
+            "the query\nQuery: ",
+            centred=True,
         ),
     ),
-    (r"\be5\b", Profile(query="query: ", passage="passage: ")),
+    (r"\be5\b", Profile(query="query: ", passage="passage: ", centred=True)),
     (r"bge-m3", Profile("cls")),
     (
         r"bge-.*\bzh\b",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from gateway.services.embedding.centring import unit_rows
 from gateway.services.embedding.fastembed_models import open_fastembed
 from gateway.services.embedding.model_profiles import Pooling, Profile, of_directory, of_name
 from gateway.services.embedding.onnx_text import OnnxText, clean
@@ -59,7 +60,7 @@ class OnnxSentences:
 
     def _embedded(self, texts: Sequence[str]) -> Matrix:
         output, mask = self._model.run(texts)
-        return _unit_rows(_pooled(output, mask, self.profile.pooling))
+        return unit_rows(_pooled(output, mask, self.profile.pooling))
 
 
 class FastembedSentences:
@@ -78,23 +79,23 @@ class FastembedSentences:
 
     def __init__(self, name: str) -> None:
         self._model = open_fastembed(name, fetch=False)
-        self._profile = of_name(name)
+        self.profile = of_name(name)
         self.dimensions = int(self._model.embedding_size)
 
     def passages(self, texts: Sequence[str]) -> Matrix:
         """Embed one batch, with the model's prefix for stored texts."""
-        return self._embedded(self._model.passage_embed, self._profile.passage, texts)
+        return self._embedded(self._model.passage_embed, self.profile.passage, texts)
 
     def query(self, text: str) -> Vector:
         """Embed one question, with the model's prefix for questions."""
-        vector: Vector = self._embedded(self._model.query_embed, self._profile.query, [text])[0]
+        vector: Vector = self._embedded(self._model.query_embed, self.profile.query, [text])[0]
         return vector
 
     def _embedded(
         self, embed: Callable[[list[str]], Any], prefix: str, texts: Sequence[str]
     ) -> Matrix:
         cut = [prefix + clean(text, self.max_tokens) for text in texts]
-        return _unit_rows(np.stack(list(embed(cut))))
+        return unit_rows(np.stack(list(embed(cut))))
 
 
 def _pooled(output: Any, mask: Any, pooling: Pooling) -> Any:
@@ -107,9 +108,3 @@ def _pooled(output: Any, mask: Any, pooling: Pooling) -> Any:
         places = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
         return output[np.arange(len(output)), places]
     return (output * mask[:, :, None]).sum(axis=1, dtype=np.float32)
-
-
-def _unit_rows(rows: Any) -> Matrix:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit: Matrix = (rows / np.maximum(lengths, 1e-12)).astype(np.float32, copy=False)
-    return unit

@@ -200,12 +200,12 @@ def _open_embedded() -> ThreadedEmbedder:
 def _open_multilingual() -> ThreadedEmbedder:
     from gateway.services.embedding import multilingual_e5
 
-    place = multilingual_e5.location()
+    place, profile = multilingual_e5.location(), of_name("multilingual-e5-small")
     if not place.is_dir() and not multilingual_e5.is_installed():
         multilingual_e5.prepare()  # raises, and says which package is missing
     return ThreadedEmbedder(
-        lambda: place.name,
-        lambda: _onnx(multilingual_e5.prepare(), of_name("multilingual-e5-small")),
+        lambda: f"{place.name}+{profile.mark}",
+        lambda: _onnx(multilingual_e5.prepare(), profile),
         multilingual_e5.DIMENSIONS,
     )
 
@@ -219,15 +219,19 @@ def _open_directory(directory: Path) -> ThreadedEmbedder:
 
 
 def _onnx(directory: Path, profile: Profile | None = None) -> SentenceModel:
+    from gateway.services.embedding.centring import centred
     from gateway.services.embedding.sentence_models import OnnxSentences
 
-    return OnnxSentences(directory, profile)
+    model = OnnxSentences(directory, profile)
+    return centred(model, model.profile)
 
 
 def _fastembed(name: str) -> SentenceModel:
+    from gateway.services.embedding.centring import centred
     from gateway.services.embedding.sentence_models import FastembedSentences
 
-    return FastembedSentences(name)
+    model = FastembedSentences(name)
+    return centred(model, model.profile)
 
 
 def _dimensions_of(model: SentenceModel) -> int:

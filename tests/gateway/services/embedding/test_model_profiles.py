@@ -82,11 +82,11 @@ def test_a_model_is_pooled_as_its_profile_says(tmp_path: Path, pooling: str) -> 
 
 async def test_prefixes_are_put_before_questions_and_stored_texts(tmp_path: Path) -> None:
     plain = OnnxSentences(sentence_encoder(tmp_path / "plain"))
-    embedder = open_embedder(str(sentence_encoder(tmp_path / "e5-tiny")))
+    embedder = open_embedder(str(sentence_encoder(tmp_path / "nomic-embed-tiny")))
     assert embedder is not None
     for made, text in (
-        (await embedder.query("hat"), "query: hat"),
-        ((await embedder.passages(["hat"]))[0], "passage: hat"),
+        (await embedder.query("hat"), "search_query: hat"),
+        ((await embedder.passages(["hat"]))[0], "search_document: hat"),
     ):
         np.testing.assert_allclose(made, plain.query(text), atol=1e-5)
     await embedder.close()
