@@ -35,6 +35,7 @@ _FULL_BM25 = 4.0
 _FULL_WHOLE = 5.0
 _MAX_PHRASE_HITS = 10
 _MIN_PHRASE_WORDS = 3
+_LAST_LATIN = "\u024f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +151,14 @@ def _least(hits: list[Hit]) -> float:
 
 
 def _verbatim(question: str, hits: list[Hit]) -> set[str]:
-    """The documents with a passage that holds the question word for word."""
+    """The documents with a passage that holds the question word for word.
+
+    In other scripts than the Latin one a single word does: most models read these poorly, and a
+    question there is a word or two.
+    """
     asked = words(question)
-    if len(asked) < _MIN_PHRASE_WORDS:
+    is_latin = any(each.isalpha() and each <= _LAST_LATIN for each in question)
+    if len(asked) < (_MIN_PHRASE_WORDS if is_latin else 1):
         return set()
     return {hit.payload["key"] for hit in hits[:_MAX_PHRASE_HITS] if _holds(hit, asked)}
 

@@ -165,7 +165,8 @@ class Search:
         self, question: str, filters: SearchFilters, up_to: Tier, meaning: Vector | bool
     ) -> _Asked:
         entries = self._store.entries(Tier.MEMBERS)
-        embedder = None if meaning is False else self._host.embedder
+        says_something = any(each.isalnum() for each in question)  # signs alone mean nothing
+        embedder = self._host.embedder if says_something and meaning is not False else None
         where = self._where(filters, up_to)
         former = await self._index.former(len(entries))
         languages = await self._index.languages(self._store.version)

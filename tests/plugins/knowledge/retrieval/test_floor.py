@@ -71,6 +71,11 @@ async def test_by_words_alone_one_common_word_is_no_answer_and_half_of_them_are(
     assert [one.id for one in (await asked(base, "water for guests")).results] == ["bread"]
 
 
+async def test_signs_without_a_word_mean_nothing(base, make) -> None:
+    await base.put(make("tag/one", "Compost feeds the beds."), make("tag/two", "\U0001f331 Seeds."))
+    assert (await asked(base, "\U0001f331")).results == []
+
+
 async def test_an_empty_base_says_that_nothing_fits(base) -> None:
     assert (await asked(base, "anything")).note == "Nothing here fits that."
     with pytest.raises(ToolFailed):

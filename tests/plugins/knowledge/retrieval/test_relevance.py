@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -34,3 +35,21 @@ def test_a_passage_that_answers_is_before_a_document_with_every_word_however_rar
         {"answer": 7.75 * rarity, "hub": 8.36 * rarity},
     )
     assert [one.key for one in rank("asked", found, DOCUMENTS)] == ["answer", "hub"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "first"),
+    [
+        ("\u652f\u67f1", "\u5ead\u306e\u652f\u67f1\u3092\u76f4\u3059\u3002", "says"),
+        ("\u0441\u0430\u0434", "\u041d\u0430\u0448 \u0441\u0430\u0434.", "says"),
+        ("post", "The post is mended.", "near"),
+    ],
+)
+def test_in_other_scripts_a_passage_with_the_very_word_is_before_what_a_model_takes_for_near(
+    question: str, text: str, first: str
+) -> None:
+    near = Hit(id="1", score=0.5, payload={"key": "near", "ordinal": 1, "text": "x"})
+    far = Hit(id="2", score=0.1, payload={"key": "says", "ordinal": 1, "text": text})
+    said = Hit(id="2", score=1.0, payload={"key": "says", "ordinal": 1, "text": text})
+    found = Hits([near, far], [], [said], [], frozenset())
+    assert rank(question, found, DOCUMENTS)[0].key == first
