@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from pydantic import BaseModel
 
-from gateway.contract import Command, CommandContext, Tier
+from gateway.contract import Command, CommandContext
 from gateway.toolkit.counts import counted
 from plugins.knowledge.commands.portal import open_here
 from plugins.knowledge.config import KnowledgeConfig
-
-if TYPE_CHECKING:
-    from plugins.knowledge.notes.ages import Overdue
 
 
 class ReviewArgs(BaseModel):
@@ -20,32 +15,30 @@ class ReviewArgs(BaseModel):
 
 
 async def review(args: ReviewArgs, context: CommandContext) -> int:
-    """Name every document that is past its type's age, or says that it holds no more."""
+    """Name every document that is past its type's age, or says that it holds no more.
+
+    The portal that runs is asked; where none does, the base is opened here.
+    """
+    # Late: its models take a while to build, and help needs none.
+    from plugins.knowledge.sync.admin_routes import ReviewState, review_state
+
     config = context.config
     days = config.review_days if isinstance(config, KnowledgeConfig) else {}
-    async with open_here(context) as handle:
-        found = handle.knowledge.standings.wanting_look(Tier.MEMBERS)
+    answer = await context.ask("GET", "/review")
+    if answer is not None:
+        found = ReviewState.model_validate(answer)
+    else:
+        async with open_here(context) as handle:
+            found = review_state(handle)
     if context.json:
-        context.emit({"documents": [_as_json(each) for each in found]})
+        context.emit(found.model_dump(mode="json"))
         return 0
-    for each in found:
-        authors = ", ".join(each.entry.metadata.author or ()) or "no author"
-        context.echo(f"{each.entry.path}: {each.reason} ({authors})")
+    for each in found.documents:
+        context.echo(f"{each.path}: {each.reason} ({', '.join(each.authors) or 'no author'})")
     if not days:
         context.echo("No type has an age: say after how many days in review_days.")
-    context.echo(f"{counted(len(found), 'document')} to look at.")
+    context.echo(f"{counted(len(found.documents), 'document')} to look at.")
     return 0
-
-
-def _as_json(one: Overdue) -> dict[str, Any]:
-    entry = one.entry
-    return {
-        "id": entry.key,
-        "path": entry.path,
-        "authors": list(entry.metadata.author or ()),
-        "days": one.age.days,
-        "reason": one.reason,
-    }
 
 
 REVIEW = Command(

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.contract import Caller, Route
+from gateway.contract import Caller, Route, Tier
+from plugins.knowledge.notes.ages import Overdue
 from plugins.knowledge.sync.admin_tasks import AdminTask
 from plugins.knowledge.sync.differences import Verified
 from plugins.knowledge.sync.handle import KnowledgeHandle
@@ -77,6 +78,36 @@ class VerifyState(BaseModel):
     running: bool = Field(description="Whether it is still comparing, or mending.")
     result: Verified | None = Field(None, description="What it found, once it is done.")
     error: str = Field("", description="Why it could not be done; empty where it could.")
+
+
+class DocumentToReview(BaseModel):
+    """A document that its author should look at."""
+
+    id: str = Field(description="contentType/id.")
+    path: str = Field(description="The note's file in its source.")
+    authors: list[str]
+    days: int = Field(description="Since somebody wrote or verified it.")
+    reason: str = Field(description="Why it should be looked at.")
+
+    @classmethod
+    def of(cls, one: Overdue) -> DocumentToReview:
+        """A document as it is shown."""
+        entry = one.entry
+        authors = list(entry.metadata.author or ())
+        age, reason = one.age.days, one.reason
+        return cls(id=entry.key, path=entry.path, authors=authors, days=age, reason=reason)
+
+
+class ReviewState(BaseModel):
+    """The documents that their authors should look at."""
+
+    documents: list[DocumentToReview] = Field(description="The oldest first.")
+
+
+def review_state(handle: KnowledgeHandle) -> ReviewState:
+    """What of a knowledge base should be looked at just now."""
+    found = handle.knowledge.standings.wanting_look(Tier.MEMBERS)
+    return ReviewState(documents=[DocumentToReview.of(each) for each in found])
 
 
 FullSync = AdminTask[list[str]]
@@ -152,10 +183,15 @@ def routes(
         verification.begin(lambda: handle.repair.verify(repair=params.repair))
         return verified()
 
+    async def review(params: NoParams, caller: Caller) -> ReviewState:
+        return review_state(handle)
+
+    to_look_at = "The documents that their authors should look at."
     what_was_synced = "What was synced when, at which commit, and what was rejected."
     return [
         _route("GET", "/sync", look, NoParams, SyncState, what_was_synced),
         _route("POST", "/sync", sync, NoParams, SyncState, "Sync every source now."),
+        _route("GET", "/review", review, NoParams, ReviewState, to_look_at),
         _route(
             "GET",
             "/verify",

@@ -45,6 +45,7 @@ def routes(recorder: Recorder) -> None:
         "/api/v1/codegraph/repositories/nothing",
         "/api/v1/knowledge/sync",
         "/api/v1/knowledge/verify",
+        "/api/v1/knowledge/review",
         "/api/v1/openapi.json",
         f"{MEMORY}/openapi.json",
         "/api/v1/knowledge/openapi.json",

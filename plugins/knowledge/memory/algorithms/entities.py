@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from gateway.toolkit.words import STOP_WORDS, terms
+from plugins.knowledge.memory.algorithms.extraction import Kind
 from plugins.knowledge.memory.algorithms.vocabulary import (
     AUXILIARIES,
     KINDS,
@@ -48,6 +49,9 @@ _IN_LOWER_CASE = re.compile(
     r"(?<![\w'\u2019-])[^\W\dA-Z_][\w'\u2019-]*(?: [^\W\dA-Z_][\w'\u2019-]*)*"
 )
 _BEGINS = re.compile(r"(?:^|[.?!;:\n]\s*|[-*\u2022]\s+)$")
+_GIVEN = re.compile(rf"{'|'.join(Kind)}|found-by-.*")
+"""Tags that the portal gives what it finds in conversations: of what kind that is, and who found
+it."""
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
 _TITLES = frozenset(
     {"mr", "mrs", "ms", "miss", "mister", "dr", "doctor", "prof", "professor", "st", "saint"}
@@ -62,8 +66,9 @@ def entities_in(text: str, tags: Iterable[str] = ()) -> frozenset[str]:
         tags: the entry's, which name something by being there.
     """
     text = text[:MAX_READ]
+    own = (tag for tag in tags if not _GIVEN.fullmatch(tag))
     found: dict[str, None] = {}
-    for name in (*tags, *_programs(text), *_names(text)):
+    for name in (*own, *_programs(text), *_names(text)):
         key = " ".join(name.casefold().split())
         if 2 <= len(key) <= MAX_CHARACTERS:
             found[key] = None

@@ -1,4 +1,4 @@
-"""``porch knowledge sync`` and ``verify``: with no portal, and beside one that runs."""
+"""``porch knowledge sync``, ``verify`` and ``review``: with no portal, and beside one that runs."""
 
 from __future__ import annotations
 
@@ -140,3 +140,20 @@ def test_a_portal_that_runs_does_it_itself(
     assert "original file/03 (notes/03.md): missing" in found.stdout.splitlines()
     assert place.porch("knowledge", "verify", "--repair").returncode == 0
     assert json.loads(place.porch("knowledge", "verify", "--json").stdout)["differences"] == []
+
+
+def test_what_wants_a_look_is_told_with_no_portal_and_beside_one_that_runs(
+    place: Place, history: History
+) -> None:
+    ended = "---\npublish: true\nvalidUntil: 2020-01-01\nauthor: ana\n---\nThe old rules.\n"
+    history.commit({"notes/rules.md": ended.encode()})
+    place.porch("knowledge", "sync")
+    alone = place.porch("knowledge", "review")
+    place.serve().ready()
+    beside = place.porch("knowledge", "review")
+    for done in (alone, beside):
+        assert done.returncode == 0, done.stdout + done.stderr
+        (line,) = (each for each in done.stdout.splitlines() if each.startswith("notes/rules.md: "))
+        assert line.endswith("(ana)")
+    told = json.loads(place.porch("knowledge", "review", "--json").stdout)
+    assert [each["id"] for each in told["documents"]] == ["file/rules"]

@@ -39,6 +39,10 @@ def test_what_an_entry_is_tagged_with_it_names() -> None:
     assert entities_in("it closes early", ["Boat House"]) == {"boat house"}
 
 
+def test_what_the_portal_calls_what_it_finds_in_conversations_names_nothing() -> None:
+    assert not entities_in("it closes early", ["fact", "decision", "found-by-agent"])
+
+
 @pytest.mark.parametrize(
     ("text", "maybe"),
     [
