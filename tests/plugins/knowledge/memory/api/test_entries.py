@@ -87,7 +87,7 @@ async def test_the_servers_instructions_name_memory(portal: TestPortal) -> None:
     found = (await portal.http("members").get(OWN)).json()["provider"]["limits"]
     assert found["query_rate_limit"] == 600
     offer = portal.running.plugins.offers["knowledge"]
-    assert "query_memory" in offer.instructions
+    assert "query_memory" in offer.said["query_memory"]
 
 
 async def test_an_answer_of_the_tool_is_sent_once_and_in_brief_as_text(

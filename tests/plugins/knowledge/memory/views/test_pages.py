@@ -206,4 +206,4 @@ async def test_what_wants_a_look_is_settled(people: list[Person]) -> None:
 async def test_who_has_not_signed_in_is_told_how(portal: TestPortal) -> None:
     answer = await portal.http("open").get(MEMORY, headers={"accept": "text/html"})
     assert answer.status_code == 403
-    assert "Requires" in answer.text
+    assert "/signin?next=" in answer.text
