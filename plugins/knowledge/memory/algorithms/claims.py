@@ -218,10 +218,17 @@ def _terms(tokens: Iterable[str], speaker: frozenset[str]) -> Iterable[str]:
         lowered = token.lower().removesuffix("'s")
         if (person := _PERSONS.get(lowered)) is not None:
             yield from speaker if speaker and person == SELF else (person,)
-        elif lowered not in STOP_WORDS and not lowered.endswith("n't"):
-            term = stem(lowered)
-            if term not in known.CUE_TERMS and lowered not in known.VERBS:
-                yield term
+        elif term := _term(lowered):
+            yield term
+
+
+@lru_cache(maxsize=20_000)
+def _term(word: str) -> str:
+    """The term of a word in lower case; "" where it says nothing of what is claimed."""
+    if word in STOP_WORDS or word in known.VERBS or word.endswith("n't"):
+        return ""
+    term = stem(word)
+    return "" if term in known.CUE_TERMS else term
 
 
 def _values(tokens: Sequence[str], *, begins: bool) -> Iterable[tuple[str, str]]:

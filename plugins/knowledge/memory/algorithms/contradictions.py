@@ -26,7 +26,7 @@ SAME_PROPERTY = 0.65
 MIN_WORDED = 0.5
 """The same where one of them names the property, and the other has a verb for it."""
 SAME_TERMS = 0.5
-"""The share of their terms from which on two versions say the same, where no rule reads them."""
+"""The share of their terms from which on two versions of an entry say the same."""
 NEWER_FIRST = 0.42
 """The cosine from which on of two entries about one thing the newer goes first, unmarked."""
 _NAMED_BY_PROPERTY = frozenset(ATTRIBUTE_VERBS.values())
@@ -68,15 +68,18 @@ def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
     if cosine is not None and cosine < MIN_COSINE:
         return Likeness(False, cosine)
     one_voice, one_thing = new.owner == old.owner, False
+    is_near = (cosine or 0.0) >= NEWER_FIRST
     for one in claims(new.content, new.metadata.author or ""):
         for other in claims(old.content, old.metadata.author or ""):
             if SELF in one.subject | other.subject and not one_voice:
                 continue
-            if why := contradiction(one, other, cosine):
+            # Most sentences have no word in common, and nobody says them of themselves.
+            may_be_one = (one.voice and other.voice) or not one.terms.isdisjoint(other.terms)
+            if may_be_one and (why := contradiction(one, other, cosine)):
                 return Likeness(True, cosine or 0.0, why, reversed=speaks_of_earlier(new, old))
-            one_thing = one_thing or (one.voice == other.voice and not _apart(one, other))
-    near = one_thing and (cosine or 0.0) >= NEWER_FIRST
-    return Likeness(False, cosine or 0.0, "", near, speaks_of_earlier(new, old))
+            if is_near and not one_thing:
+                one_thing = one.voice == other.voice and not _apart(one, other)
+    return Likeness(False, cosine or 0.0, "", one_thing, speaks_of_earlier(new, old))
 
 
 def speaks_of_earlier(new: Record, old: Record) -> bool:
@@ -100,10 +103,9 @@ def still_says(new: Record, old: Record) -> bool:
         new: the entry as it is to be.
         old: the entry as it was.
     """
-    likeness = compare(new, old, None)
-    if likeness.replaces:
+    if compare(new, old, None).replaces:
         return False
-    return likeness.one_thing or _share(terms(new.content), terms(old.content)) >= SAME_TERMS
+    return _share(terms(new.content), terms(old.content)) >= SAME_TERMS
 
 
 def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:

@@ -36,7 +36,11 @@ Near = tuple[Likeness, Record]
 Related = tuple[Record, Relation]
 """An earlier entry, and how the new one goes together with it."""
 CANDIDATES = 20
-"""Earlier entries that a new one is compared with, by meaning, or by words without a model."""
+"""Earlier entries that a new one is compared with, by meaning."""
+CANDIDATES_BY_WORDS = 8
+"""The same by words, for an entry without a vector: those with most of its words."""
+TERMS_COMPARED = 12
+"""Terms of such an entry, the first ones, by which these are found."""
 MAX_NAMED = 3
 """Earlier entries that a writer is told of."""
 MIN_NEAR = 0.6
@@ -135,8 +139,8 @@ class EntryRelations:
             mode=Mode.HYBRID,
             keys=caller_keys(caller),
             person=caller.person,
-            limit=CANDIDATES,
-            terms=term_ids(record.text),
+            limit=CANDIDATES_BY_WORDS if vector is None else CANDIDATES,
+            terms=term_ids(record.text)[:TERMS_COMPARED],
             vector=vector,
             entry_filter=EntryFilter(),
         )

@@ -233,3 +233,16 @@ def test_any_text_can_be_read_and_does_not_replace_itself(text: str) -> None:
 @given(st.text(alphabet="abc .:,!?'0123456789\n", max_size=200), st.text(max_size=200))
 def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
     assert compare(said(one), said(other), None).cosine == 0.0
+
+
+SENTENCES = sorted({text for pair in (*CHANGES, *OF_ONESELF, *BOTH_HOLD) for text in pair})
+
+
+@given(st.sampled_from(SENTENCES), st.sampled_from(SENTENCES), st.sampled_from([None, NEAR, 0.95]))
+def test_what_has_no_word_in_common_contradicts_nothing(
+    one: str, other: str, cosine: float | None
+) -> None:
+    for new in claims(one):
+        for old in claims(other):
+            if new.terms.isdisjoint(old.terms) and not (new.voice and old.voice):
+                assert contradiction(new, old, cosine) == ""
