@@ -343,9 +343,10 @@ async def test_a_bug_in_the_surface_shows_no_traceback(wire, portal, monkeypatch
     def broken(*args):
         raise RuntimeError("the password is hunter2")
 
+    session = await wire.begin()
     monkeypatch.setattr(portal.running.catalog, "listed", broken)
     monkeypatch.setattr(portal.running.catalog, "version", -2)
-    for answer in (wire.modern("prompts/list"), (await wire.begin()).legacy("prompts/list")):
+    for answer in (wire.modern("prompts/list"), session.legacy("prompts/list")):
         await answer.start()
         reply = await answer.reply()
         assert (answer.status, reply["error"]["code"]) == (200, -32603)
