@@ -200,8 +200,8 @@ class EntryRelations:
     ) -> None:
         """Judge anew how an entry goes together with others once it says something else.
 
-        What ended it was said of its former words. What it ends itself stays ended, unless the two
-        have not a word in common any more.
+        What ended it was said of its former words. What it ends itself stays ended, unless the new
+        words have none in common with that one, and none with the former ones.
 
         Args:
             connection: the transaction that writes the new version.
@@ -211,7 +211,7 @@ class EntryRelations:
         """
         if not still_says(wanted, current):
             beside = await self.store.beside_in(connection, wanted.id)
-            gone = [each for each in beside if not _goes_on(wanted, each)]
+            gone = [each for each in beside if not _goes_on(wanted, current, each)]
             await self.store.drop_in(connection, wanted.id, gone)
         await self.found_in(connection, wanted.id, near)
 
@@ -257,11 +257,12 @@ def named(near: Sequence[Near], related: Sequence[Related]) -> list[NearEntry]:
     return told[:MAX_NAMED]
 
 
-def _goes_on(record: Record, beside: Beside) -> bool:
+def _goes_on(wanted: Record, current: Record, beside: Beside) -> bool:
     """Whether what an entry was said to do to another one holds of its new words as well."""
     if beside.is_later or not (beside.kind.ends_the_other or beside.kind is Relation.CONTESTS):
         return False
-    return bool({*terms(record.content)} & {*terms(beside.other.content)})
+    before = {*terms(beside.other.content), *terms(current.content)}
+    return not before.isdisjoint(terms(wanted.content))
 
 
 def _found(likeness: Likeness) -> Relation:
