@@ -142,6 +142,7 @@ class Entries:
         request: UpdateRequest,
         caller: Caller,
         agreement: Agreement | None = None,
+        seen: Record | None = None,
     ) -> CreateResponse:
         """Write a new version of an entry, merged with what others wrote meanwhile.
 
@@ -150,6 +151,7 @@ class Entries:
             request: what is asked for.
             caller: who asks.
             agreement: what a person said yes to.
+            seen: the entry, where it was read a moment ago.
 
         Raises:
             Unagreed: a person has to allow it first.
@@ -158,7 +160,7 @@ class Entries:
         """
         person = require_role(caller, self.roles.write, "write to memory")
         for _ in range(_MAX_ATTEMPTS):
-            current = await self.found(id, caller)
+            current, seen = seen or await self.found(id, caller), None
             self.check_change(current, request, caller)
             wanted = await self.wanted(current, request, caller)
             self.rules.check(wanted, current, agreement)

@@ -174,7 +174,7 @@ class GovernedEntries:
         wanted = await self.entries.wanted(current, request, caller)
         if not self._needs_approval(wanted, request):
             try:
-                return await self.entries.update(id, request, caller)
+                return await self.entries.update(id, request, caller, seen=current)
             except ApprovalNeeded as stopped:  # somebody opened the entry in this moment
                 current, wanted = stopped.current or current, stopped.wanted
         _check_layer(current)

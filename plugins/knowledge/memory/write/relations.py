@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.contract import Caller
+from gateway.toolkit.bm25 import term_id
 from gateway.toolkit.words import terms
+from plugins.knowledge.memory.algorithms.claims import claims
 from plugins.knowledge.memory.algorithms.contradictions import Likeness, compare, still_says
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.entry import Layer
@@ -37,10 +39,10 @@ Related = tuple[Record, Relation]
 """An earlier entry, and how the new one goes together with it."""
 CANDIDATES = 20
 """Earlier entries that a new one is compared with, by meaning."""
-CANDIDATES_BY_WORDS = 8
+CANDIDATES_BY_WORDS = 6
 """The same by words, for an entry without a vector: those with most of its words."""
-TERMS_COMPARED = 12
-"""Terms of such an entry, the first ones, by which these are found."""
+TERMS_COMPARED = 6
+"""Terms of such an entry by which these are found: each costs a walk through all that have it."""
 MAX_NAMED = 3
 """Earlier entries that a writer is told of."""
 MIN_NEAR = 0.6
@@ -140,7 +142,7 @@ class EntryRelations:
             keys=caller_keys(caller),
             person=caller.person,
             limit=CANDIDATES_BY_WORDS if vector is None else CANDIDATES,
-            terms=term_ids(record.text)[:TERMS_COMPARED],
+            terms=() if vector is not None else _about(record),
             vector=vector,
             entry_filter=EntryFilter(),
         )
@@ -255,6 +257,14 @@ def named(near: Sequence[Near], related: Sequence[Related]) -> list[NearEntry]:
         if each.id not in decided and (likeness.replaces or likeness.cosine >= MIN_NEAR)
     ]
     return told[:MAX_NAMED]
+
+
+def _about(record: Record) -> tuple[int, ...]:
+    """The terms that tell best what an entry is about: those of subjects, then the first ones."""
+    told = claims(record.content, record.metadata.author or "")
+    subjects = {term_id(term) for each in told for term in each.subject | each.attribute}
+    ordered = sorted(term_ids(record.text), key=lambda term: term not in subjects)
+    return tuple(ordered[:TERMS_COMPARED])
 
 
 def _goes_on(wanted: Record, current: Record, beside: Beside) -> bool:
