@@ -315,7 +315,10 @@ class Entries:
         )
         wanted = replace(wanted, embedded=vector is not None)
         is_same = wanted.text == current.text
-        near = [] if is_same else await self.relations.near(wanted, vector, caller)
+        near: list[Near] = []
+        # Who wants no vector beside a model wants it written fast: by words it takes as long again.
+        if not is_same and (vector is not None or self.vectors is None):
+            near = await self.relations.near(wanted, vector, caller)
 
         async def revise(connection: AsyncConnection) -> None:
             if not is_same:

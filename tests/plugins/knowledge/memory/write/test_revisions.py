@@ -9,7 +9,7 @@ import pytest
 from plugins.knowledge.memory.model.requests import CreateRequest, UpdateRequest
 from plugins.knowledge.memory.model.responses import CreateResponse
 from plugins.knowledge.memory.model.validity import Relation
-from tests.plugins.knowledge.memory.conftest import ANA, World
+from tests.plugins.knowledge.memory.conftest import ANA, Opener, World
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 
@@ -47,6 +47,14 @@ async def test_the_newest_word_goes_first_though_it_is_a_version_of_the_oldest_e
         "The code of the gate is 3333.": "",
         "The code of the gate is 2222.": f"seems replaced by {first.entry.id}",
     }
+
+
+async def test_without_a_model_versions_are_compared_by_their_words(open_world: Opener) -> None:
+    world = await open_world()
+    first = await say(world, "The code of the gate is 1111.")
+    second = await say(world, "The code of the gate is 2222.")
+    (near,) = (await revise(world, first, "The code of the gate is 3333.")).near
+    assert (near.id, near.seems) == (second.entry.id, Relation.SEEMS_TO_REPLACE)
 
 
 async def test_what_ended_an_entry_was_said_of_its_former_words(world: World) -> None:
