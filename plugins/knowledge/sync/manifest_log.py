@@ -29,6 +29,8 @@ MAX_CHANGES = 128
 MIN_WHOLE_BYTES = 256 * 1024
 """Below so many bytes of changes it is never written whole; above, at a quarter of its size."""
 CONCURRENT_READS = 16
+_MAX_ATTEMPTS = 4
+"""How often a manifest is written where others write in the same moment."""
 
 
 class Place(Protocol):
@@ -115,21 +117,39 @@ class ManifestLog:
         return self._manifest
 
     async def write(self, manifest: Manifest) -> None:
-        """Keep a manifest: what differs from the one that is known, or all of it."""
-        mark, seen = await self._mark(), await self._objects()
+        """Keep a manifest: what differs from the one that is known, or all of it.
+
+        Where another process writes in the same moment, a change may follow what is gone by then,
+        and lead nowhere for others: so what lies there is looked at once more, and if it is not
+        what was written, all of it is.
+        """
+        for _ in range(_MAX_ATTEMPTS):
+            mark, seen = await self._mark(), await self._objects()
+            kept = await self._write(manifest, mark, seen)
+            self._manifest, self._marked = manifest, self._state
+            self._seen = await self._objects()
+            if self._seen[:-1] == kept and await self._mark() == self._state:
+                break
+            self._manifest = None  # the next attempt writes it whole
+
+    async def _write(
+        self, manifest: Manifest, mark: str, seen: tuple[ObjectInfo, ...]
+    ) -> tuple[ObjectInfo, ...]:
+        """Write it, and the mark; returns what lies there beside the object that this wrote."""
         known = self._manifest
         overtaken = known is None or (mark, seen) != (self._marked, self._seen)
         # Records by other rules may hold what these take out: nothing of them stays.
         if known is None or overtaken or self._is_full() or known.rules != manifest.rules:
             await self._write_whole(manifest, seen)
+            kept: tuple[ObjectInfo, ...] = ()
         else:
+            kept = seen
             change = _difference(known, manifest, self._state)
             data = change.model_dump_json().encode()
             await self._place.put(f"{self._stem}/{self._changes + 1:08d}.json", data)
             self._took(change.id, len(data))
         await self._place.put(f"{self._stem}.mark", self._state.encode())
-        self._manifest, self._marked = manifest, self._state
-        self._seen = await self._objects()
+        return kept
 
     async def stamp(self) -> str:
         """What tells the manifest from an older one, without reading it."""

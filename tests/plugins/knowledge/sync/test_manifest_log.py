@@ -154,3 +154,37 @@ async def test_a_processs_own_manifest_lies_in_a_folder(tmp_path: Path) -> None:
     ]
     assert await own_log(tmp_path / "manifest.json").read() == manifest(a="z")
     assert await Folder(tmp_path).get("absent") is None
+
+
+class Overtaken(ObjectService):
+    """A real store in which somebody else writes before one of the writes that are to come."""
+
+    left = -1
+    other: ManifestLog
+    theirs = Manifest()
+
+    async def put(self, key: str, data: bytes) -> None:
+        self.left -= 1
+        if self.left == 0:
+            await self.other.write(self.theirs)
+        await super().put(key, data)
+
+
+@pytest.mark.parametrize("known", [0, 1, 3])
+@pytest.mark.parametrize("at", [1, 2, 3])
+async def test_of_two_who_write_at_once_what_lies_there_leads_to_one_whole_word(
+    tmp_path: Path, known: int, at: int
+) -> None:
+    store = Overtaken(str(tmp_path))
+    one, store.other = ManifestLog(store), ManifestLog(ObjectService(str(tmp_path)))
+    for number in range(known):
+        await one.write(manifest(a=str(number)))
+    await store.other.read()
+    await store.other.write(manifest(a="before", b="x"))
+    await one.read()
+    store.theirs, store.left = manifest(a="theirs", b="x", c="y"), at
+    await one.write(manifest(a="mine", b="x"))
+    assert await ManifestLog(store).read() == manifest(a="mine", b="x")
+    store.left = -1
+    await store.other.write(manifest(a="last"))
+    assert await ManifestLog(store).read() == await one.read() == manifest(a="last")
