@@ -165,8 +165,10 @@ class ViewPages:
 
     def _refused(self, request: Request, visitor: Visitor, refused: PortalError) -> Response:
         if isinstance(refused, NotAllowed):
-            title, text, unknown = "Not for everyone", str(refused), visitor.person is None
-            if unknown and refused.current is Tier.OPEN:
+            title, text = "Not for everyone", str(refused)
+            # Who is signed in by a proxy has no session here, and is somebody all the same.
+            unknown = visitor.person is None and refused.current is Tier.OPEN
+            if unknown:
                 text = f"This page takes {refused.required} access, and you are not signed in."
             return self._frame.error(request, visitor, 403, title, text, signs_in=unknown)
         status = 404 if isinstance(refused, NotFound) else refused.status

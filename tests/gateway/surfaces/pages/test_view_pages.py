@@ -69,6 +69,12 @@ async def test_a_view_is_for_whoever_may_use_its_tool(portal: TestPortal) -> Non
     assert "/painted/secret" not in home
 
 
+async def test_who_is_known_by_a_credential_is_not_sent_to_sign_in(portal: TestPortal) -> None:
+    refused = await page(portal, "/painted/secret", "public", status=403)
+    assert "Requires members access. Current: public." in refused
+    assert "/signin?next=" not in refused
+
+
 async def test_whoever_signs_in_for_a_view_comes_back_to_it(portal: TestPortal) -> None:
     browser = Browser(portal.app, "http://localhost")
     there = "/painted/secret?name=chair%20leg"
