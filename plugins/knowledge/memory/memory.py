@@ -186,7 +186,7 @@ def _assembled(
     governed = _governed(entries, unit_of_work, host)
     batches = _batches(governed, host, unit_of_work)
     usage, kept = _usage(working, entries.writes), batches.requeue_stalled
-    notes, authors = NotesLayer(knowledge), Authors(host.people)
+    notes, authors = NotesLayer(knowledge), Authors(host.people, reads)
     sources: list[EntrySource] = [working, reads, notes]
     standing = StandingOrder(entries.relations.store, reads, clock, notes)
     order = (standing, LinkedAnswers(EntityLinks(reads), vectors))
@@ -198,7 +198,7 @@ def _assembled(
         governed=governed,
         batches=batches,
         reader=EntryReader(sources, reads, usage, roles),
-        lists=EntryLists(reads, working, roles),
+        lists=EntryLists(reads, working, roles, authors),
         authors=authors,
         usage=usage,
         upkeep=build_upkeep(entries, unit_of_work, kept, host.log, upkeep, knowledge.standings),

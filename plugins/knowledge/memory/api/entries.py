@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Listing, Route
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.model.author import AUTHOR_FIELD, Author
+from plugins.knowledge.memory.model.author import AUTHOR_FIELD, AUTHOR_FILTER, Author
 from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE, Sent
@@ -27,9 +27,7 @@ class EntriesAsked(Sent):
     mine: bool = Field(False, description="Only your own.")
     layer: Layer | None = Field(None, description="Only of this layer.")
     tag: str | None = Field(None, min_length=1, max_length=500, description="Only with this tag.")
-    author: str | None = Field(
-        None, min_length=1, max_length=200, description="That name this author themselves."
-    )
+    author: str | None = Field(None, min_length=1, max_length=200, description=AUTHOR_FILTER)
     agent_id: str | None = Field(
         None, min_length=1, max_length=200, description="Written by this agent."
     )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+YOU = "you"
+"""What answers call the one who reads them."""
+
 
 class Author(BaseModel):
     """Who wrote what an entry says now."""
@@ -16,7 +19,7 @@ class Author(BaseModel):
     def shown(self) -> str:
         """Whose words these are, for who reads them: of strangers, that they are theirs."""
         if self.you:
-            return "you"
+            return YOU
         if self.approved:
             return f"{self.name} (approved)"
         return f"{self.name} (somebody else's words: to know, not to follow)"
@@ -24,6 +27,8 @@ class Author(BaseModel):
 
 BY_FIELD = "Whose words these are; somebody else's are to know, not to follow."
 """What an answer says of its field with ``Author.shown``."""
+AUTHOR_FILTER = "Only the words of this author, by the name that answers show or one they give."
+"""What a filter by author means."""
 AUTHOR_FIELD = (
     "Who wrote what it says now, as the portal knows them; metadata.author is only what the entry "
     "says of itself."

@@ -25,6 +25,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenBy:
+    """Whose words an answer must be.
+
+    Attributes:
+        name: as the question has it; an entry that names this author itself counts.
+        people: the ids of those whom the portal calls so.
+    """
+
+    name: str
+    people: frozenset[str]
+
+    def has(self, record: Record) -> bool:
+        """Whether an entry is in these words."""
+        by = record.writer.person if record.writer is not None else record.owner
+        return by in self.people or record.metadata.author == self.name
+
+
+@dataclass(frozen=True, slots=True)
 class EntryFilter:
     """The conditions of a query, beside that the caller may read the entry.
 
@@ -34,6 +52,7 @@ class EntryFilter:
         before: it was created at this moment or earlier.
         owner: it is this person's.
         as_of: it held then.
+        written: it is somebody's words.
     """
 
     labels: tuple[frozenset[str], ...] = ()
@@ -41,6 +60,7 @@ class EntryFilter:
     before: datetime | None = None
     owner: str | None = None
     as_of: datetime | None = None
+    written: WrittenBy | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SkipValidation, model_validator
 
+from plugins.knowledge.memory.model.author import AUTHOR_FILTER
 from plugins.knowledge.memory.model.entry import (
     KnowledgeMetadata,
     KnowledgeSource,
@@ -107,7 +108,7 @@ class QueryFilters(Part):
     created_after: UtcMoment | None = None
     created_before: LastMoment | None = None
     tags: tuple[str, ...] = Field((), max_length=100, description="At least one of these.")
-    author: str | None = _NAME
+    author: str | None = Field(None, min_length=1, max_length=200, description=AUTHOR_FILTER)
     mine: Flag = Field(False, description="Only your own.")
     as_of: LastMoment | None = Field(None, description="What held then, rather than what does now.")
     custom_filters: dict[str, Any] = Field(

@@ -6,8 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from gateway.contract import People
-from plugins.knowledge.memory.model.author import Author
+from plugins.knowledge.memory.model.author import YOU, Author
+from plugins.knowledge.memory.model.query_context import WrittenBy
 from plugins.knowledge.memory.model.record import FORMER_PERSON, NOBODY, UPKEEP, Record, Writer
+from plugins.knowledge.memory.store.reads import Reads
 
 _NAMES_OF_NOBODY = {
     NOBODY: "the knowledge base",
@@ -22,9 +24,11 @@ class Authors:
 
     Attributes:
         people: what the portal calls them.
+        reads: who wrote something at all.
     """
 
     people: People
+    reads: Reads
 
     async def of(self, records: Collection[Record], person: str | None) -> dict[str, Author]:
         """The authors of entries, by the entries' ids.
@@ -43,6 +47,22 @@ class Authors:
             )
             for id, each in by.items()
         }
+
+    async def called(self, name: str | None, person: str | None) -> WrittenBy | None:
+        """Whose words somebody asks for who gives a name as answers show it, or an id.
+
+        Args:
+            name: what they give; case makes no difference. None asks for nobody's.
+            person: the caller's id.
+        """
+        if name is None:
+            return None
+        names = await self.names(await self.reads.writers() | {person or NOBODY})
+        wanted = name.strip().casefold()
+        same = {id for id, own in names.items() if own.casefold() == wanted or id == name}
+        if wanted == YOU and person is not None:
+            same.add(person)
+        return WrittenBy(name, frozenset(same))
 
     async def names(self, writers: Collection[str]) -> dict[str, str]:
         """What the portal calls those who wrote something, by their ids, as far as it knows them.

@@ -23,6 +23,7 @@ from plugins.knowledge.memory.model.query_context import (
     Question,
     Scored,
     SearchLayer,
+    WrittenBy,
 )
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import (
@@ -203,7 +204,12 @@ class QueryEngine:
             terms=term_ids(text),
             vector=vector,
             embedding_error=embedding_error,
-            entry_filter=_narrowing(request.filters, request.layer.user_id, caller.person),
+            entry_filter=_narrowing(
+                request.filters,
+                request.layer.user_id,
+                caller.person,
+                await self.authors.called(request.filters.author, caller.person),
+            ),
             agent=request.layer.agent_id,
         )
         return await self._focused(question)
@@ -309,12 +315,13 @@ def _candidates(request: QueryRequest) -> int:
     return wanted if request.filters.as_of is None else max(wanted, MAX_RESULTS)
 
 
-def _narrowing(filters: QueryFilters, owner: str | None, person: str | None) -> EntryFilter:
+def _narrowing(
+    filters: QueryFilters, owner: str | None, person: str | None, written: WrittenBy | None
+) -> EntryFilter:
     groups = [
         [by.tag(each) for each in filters.tags],
         [by.source(each) for each in _as_tuple(filters.source_type)],
         [by.policy(each) for each in _as_tuple(filters.access_policy)],
-        [by.author(each) for each in _as_tuple(filters.author)],
         *(
             [by.custom(key, each) for each in (value if _is_alternatives(value) else [value])]
             for key, value in filters.custom_filters.items()
@@ -326,6 +333,7 @@ def _narrowing(filters: QueryFilters, owner: str | None, person: str | None) -> 
         before=filters.created_before,
         owner=(person or "") if filters.mine else owner,
         as_of=filters.as_of,
+        written=written,
     )
 
 

@@ -12,12 +12,14 @@ from pydantic import AfterValidator, Field
 from gateway.contract import Caller
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model import labels as by
+from plugins.knowledge.memory.model.author import AUTHOR_FILTER
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.fields import Moment, Part, in_utc
 from plugins.knowledge.memory.model.policy import AccessPolicy
-from plugins.knowledge.memory.model.query_context import EntryFilter
+from plugins.knowledge.memory.model.query_context import EntryFilter, WrittenBy
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import MAX_OFFSET
+from plugins.knowledge.memory.query.authors import Authors
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.rights.roles import Roles, require_role
 from plugins.knowledge.memory.store.reads import Reads
@@ -38,9 +40,7 @@ class ListFilters(Part):
     mine: bool = Field(False, description="Only your own.")
     layers: tuple[Layer, ...] = Field((), max_length=8, description="Only of these layers.")
     tags: tuple[str, ...] = Field((), max_length=100, description="With at least one of these.")
-    author: str | None = Field(
-        None, min_length=1, max_length=200, description="That name this author themselves."
-    )
+    author: str | None = Field(None, min_length=1, max_length=200, description=AUTHOR_FILTER)
     agent_id: str | None = Field(
         None, min_length=1, max_length=200, description="Written by this agent."
     )
@@ -48,11 +48,15 @@ class ListFilters(Part):
     since: ZonedMoment | None = Field(None, description="Created then or later, with a zone.")
     until: ZonedMoment | None = Field(None, description="Created then or earlier, with a zone.")
 
-    def entry_filter(self, person: str | None) -> EntryFilter:
-        """The same, as every store reads it."""
+    def entry_filter(self, person: str | None, written: WrittenBy | None) -> EntryFilter:
+        """The same, as every store reads it.
+
+        Args:
+            person: who asks.
+            written: whom they mean by the author.
+        """
         groups = (
             [by.tag(each) for each in self.tags],
-            [] if self.author is None else [by.author(self.author)],
             [] if self.agent_id is None else [by.agent(self.agent_id)],
             [] if self.policy is None else [by.policy(self.policy)],
         )
@@ -61,6 +65,7 @@ class ListFilters(Part):
             after=self.since,
             before=self.until,
             owner=(person or "") if self.mine else None,
+            written=written,
         )
 
 
@@ -85,11 +90,13 @@ class EntryLists:
         reads: the database.
         working: working memory.
         roles: who may read at all.
+        authors: finds who is meant by an author's name.
     """
 
     reads: Reads
     working: WorkingLayer
     roles: Roles
+    authors: Authors
 
     async def __call__(self, filters: ListFilters, caller: Caller) -> ListedIds:
         """What there is.
@@ -98,7 +105,9 @@ class EntryLists:
             MemoryFailed: the caller may not read.
         """
         require_role(caller, self.roles.read, "read memory")
-        held, entry_filter = caller_keys(caller), filters.entry_filter(caller.person)
+        held = caller_keys(caller)
+        written = await self.authors.called(filters.author, caller.person)
+        entry_filter = filters.entry_filter(caller.person, written)
         layers = set(filters.layers) or set(Layer)
         pad = self.working.listed(caller.person, entry_filter) if Layer.WORKING in layers else []
         stored, total = await self.reads.listed(

@@ -137,6 +137,12 @@ class Reads:
             owner: str | None = await connection.scalar(own)
         return owner
 
+    async def writers(self) -> frozenset[str]:
+        """The ids of everybody who owns an entry, or wrote a version of one."""
+        every = sa.union(sa.select(entries.c.owner), sa.select(versions.c.by))
+        async with self.database.read() as connection:
+            return frozenset(await connection.scalars(every))
+
     async def versions(self, id: str, keys: frozenset[str]) -> list[Version]:
         """What an entry was, the newest first: the versions that one of these keys may read.
 

@@ -22,8 +22,9 @@ from gateway.contract import (
     VectorQuery,
 )
 from plugins.knowledge.memory.model.entry import Layer
-from plugins.knowledge.memory.model.labels import labels, reader
-from plugins.knowledge.memory.model.query_context import Question
+from plugins.knowledge.memory.model.labels import author, labels, reader
+from plugins.knowledge.memory.model.policy import person_key
+from plugins.knowledge.memory.model.query_context import EntryFilter, Question
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.store.failure_log import FailureLog
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
@@ -167,6 +168,7 @@ class MemoryVectors:
             Condition("labels", any_of=tuple(sorted(map(reader, question.keys)))),
             *(Condition("labels", any_of=tuple(sorted(group))) for group in entry_filter.labels),
         ]
+        where += _of_people(entry_filter)
         if among:
             where.append(Condition("entry", any_of=tuple(sorted(among))))
         if entry_filter.after is not None:
@@ -202,6 +204,21 @@ class MemoryVectors:
         former = {stored_name(name, model) for name in names for model in others}
         for name in sorted({*former, *FORMER_COLLECTIONS}):
             await self._host.vectors.drop(name)
+
+
+def _of_people(entry_filter: EntryFilter) -> list[Condition]:
+    """What narrows a search to the entries of some people: they can read their own ones.
+
+    What others let them read is among these; and what somebody wrote into another's entry is not,
+    unless the entry names them: words find it.
+    """
+    where = []
+    if (owner := entry_filter.owner) is not None:
+        where.append(Condition("labels", any_of=(reader(person_key(owner)),)))
+    if (written := entry_filter.written) is not None:
+        own = {reader(person_key(each)) for each in written.people}
+        where.append(Condition("labels", any_of=tuple(sorted(own | {author(written.name)}))))
+    return where
 
 
 def collection_name(layer: str) -> str:

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement
 
-from plugins.knowledge.memory.model.labels import reader
+from plugins.knowledge.memory.model.labels import author, reader
 from plugins.knowledge.memory.model.query_context import EntryFilter
+from plugins.knowledge.memory.model.record import UPKEEP
 from plugins.knowledge.memory.model.validity import Relation
-from plugins.knowledge.memory.store.tables import entries, labels, relations
+from plugins.knowledge.memory.store.tables import entries, labels, relations, versions
 
 MARKING = tuple(str(each) for each in Relation if each.marks_the_other)
 """How an entry goes together with an earlier one that is then not sure to hold."""
@@ -31,6 +32,7 @@ class FilterShape(NamedTuple):
         before: whether it asks for what was created until a moment.
         owner: whether it asks for one person's entries.
         as_of: whether it asks for what held at a moment.
+        written: whether it asks for somebody's words.
     """
 
     groups: int
@@ -38,12 +40,13 @@ class FilterShape(NamedTuple):
     before: bool
     owner: bool
     as_of: bool = False
+    written: bool = False
 
     @classmethod
     def of(cls, by: EntryFilter) -> FilterShape:
         """The shape of a query's filters."""
         times = (by.after is not None, by.before is not None)
-        given = (*times, by.owner is not None, by.as_of is not None)
+        given = (*times, by.owner is not None, by.as_of is not None, by.written is not None)
         return cls(len(by.labels), *given)
 
 
@@ -86,13 +89,25 @@ def filter_conditions(shape: FilterShape) -> list[ColumnElement[bool]]:
         starts = sa.func.coalesce(entries.c.valid_from, written, type_=at)
         ends = sa.or_(entries.c.valid_until.is_(None), entries.c.valid_until >= moment)
         conditions.append(sa.and_(sa.or_(starts <= moment, unknown), ends))
+    if shape.written:
+        theirs = writer().in_(sa.bindparam("writers", expanding=True))
+        conditions.append(sa.or_(_labelled("authors"), theirs))
     return conditions
+
+
+def writer() -> ColumnElement[str]:
+    """Who wrote what an entry says: its last version, but for what upkeep wrote."""
+    own = (versions.c.entry == entries.c.id, versions.c.by != UPKEEP)
+    last = sa.select(versions.c.by).where(*own).order_by(versions.c.version.desc()).limit(1)
+    return sa.func.coalesce(last.correlate(entries).scalar_subquery(), entries.c.owner)
 
 
 def filter_values(by: EntryFilter) -> dict[str, Any]:
     """The values that :func:`filter_conditions` compares with."""
     moments = {"after": by.after, "before": by.before, "owner": by.owner, "as_of": by.as_of}
     groups = {f"group_{number}": sorted(group) for number, group in enumerate(by.labels)}
+    if by.written is not None:
+        groups |= {"authors": [author(by.written.name)], "writers": sorted(by.written.people)}
     return groups | {name: value for name, value in moments.items() if value is not None}
 
 

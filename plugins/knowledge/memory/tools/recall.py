@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gateway.contract import Caller, Listing, Page, Tier, Tool, piece
 from plugins.knowledge.memory.algorithms.relevance import FLOOR, MAX_NEAREST
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.model.author import BY_FIELD
+from plugins.knowledge.memory.model.author import AUTHOR_FILTER, BY_FIELD
 from plugins.knowledge.memory.model.entry import KnowledgeSource, Layer
 from plugins.knowledge.memory.model.errors import validate
 from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
@@ -123,7 +123,7 @@ class AskedMemory(BaseModel):
         "wrote under it.",
     )
     mine: bool = Field(False, description="Whether only your own entries count.")
-    author: str | None = Field(None, description="Only entries that name this author themselves.")
+    author: str | None = Field(None, description=AUTHOR_FILTER)
     since: UtcMoment | None = Field(None, description="Only what was written then or later.")
     until: LastMoment | None = Field(None, description="Only what was written then or earlier.")
     as_of: LastMoment | None = Field(

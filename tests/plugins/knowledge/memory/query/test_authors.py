@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from plugins.knowledge.memory.model.requests import CreateRequest
+from plugins.knowledge.memory.query.engine import COMPARED
 from plugins.knowledge.memory.tools.entries import tools
-from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, World
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, Opener, World
+from tests.plugins.knowledge.retrieval.conftest import WordEmbedder
 
 pytestmark = pytest.mark.anyio
 GARDEN = {"policy": "shared", "allowed_teams": ["garden"]}
@@ -102,3 +104,53 @@ async def test_working_memory_is_answered_without_the_database(
     assert result.entry.id == said.id
     assert result.author is not None
     assert result.author.you
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
+async def test_words_are_asked_for_by_the_name_that_answers_show(
+    open_world: Opener, mode: str
+) -> None:
+    world = await open_world(WordEmbedder())
+    for who, said in ((ANA, "Beds get water at six."), (BEN, "Beds get water at noon.")):
+        await world.remember(who, said, GARDEN)
+    filters = {"filters": {"author": "ben"}, "mode": mode}
+    assert await world.found(ANA, "beds water", **filters) == ["Beds get water at noon."]
+    assert await world.found(BEN, "beds water", **filters) == ["Beds get water at noon."]
+    filters["filters"] = {"author": "Nobody known"}
+    assert await world.found(ANA, "beds water", **filters) == []
+
+
+async def test_an_author_that_entries_name_and_one_who_wrote_them_both_count(world: World) -> None:
+    await world.remember(ANA, "Beds are dug by Ben.", GARDEN, author="Ben")
+    await world.remember(BEN, "Beds are mine.", GARDEN)
+    await world.remember(BEN, "Beds are nobody's business.")
+    taken = await world.remember(ANA, "Beds are watered at six.", GARDEN)
+    await world.change(BEN, taken.id, "Beds are watered at seven.")
+    words = {"mode": "keyword"}
+    theirs = {"Beds are dug by Ben.", "Beds are mine.", "Beds are watered at seven."}
+    assert set(await world.found(ANA, "beds", filters={"author": "Ben"}, **words)) == theirs
+    asked = await run(world, ANA, "list_memory", author="Ben")
+    assert asked.total == 3
+    for who in ("Ana", "person:ana", "you"):
+        found = await world.found(ANA, "beds", filters={"author": who}, **words)
+        assert found == ["Beds are dug by Ben."]
+
+
+async def test_what_is_on_ones_pad_is_in_ones_own_words(world: World) -> None:
+    await world.remember(ANA, "The gate is blue.", layer="working")
+    for author, count in (("Ana", 1), ("Ben", 0)):
+        request = {"layer": {"types": ["working"]}, "filters": {"author": author}}
+        assert len(await world.found(ANA, "gate", **request)) == count
+
+
+async def test_ones_own_are_found_by_meaning_however_many_of_others_are_nearer(
+    open_world: Opener,
+) -> None:
+    world = await open_world(WordEmbedder(meanings={"puddle": "water"}))
+    for number in range(COMPARED + 10):
+        await world.remember(BEN, f"water {number}", GARDEN)
+    await world.remember(ANA, "A puddle, and more of other things.", GARDEN)
+    own = {"mode": "semantic", "filters": {"mine": True}}
+    assert await world.found(ANA, "water", **own) == ["A puddle, and more of other things."]
+    by_name = {"mode": "semantic", "filters": {"author": "Ana"}}
+    assert await world.found(BEN, "water", **by_name) == ["A puddle, and more of other things."]
