@@ -77,6 +77,17 @@ class Embeddings:
                         found[row.document] = np.frombuffer(row.vector, np.float32)
         return found
 
+    async def of_document(self, key: str) -> dict[str, Vector]:
+        """The vectors that a document keeps, by the fingerprints of their texts."""
+        import numpy as np
+        import sqlalchemy as sa
+
+        table = _table()
+        own = sa.and_(table.c.document == key, table.c.model == self._model)
+        async with self._database.read() as connection:
+            rows = await connection.execute(sa.select(table.c.text_hash, table.c.vector).where(own))
+            return {row.text_hash: np.frombuffer(row.vector, np.float32) for row in rows}
+
     async def models(self, prefix: str) -> set[str]:
         """The models of which vectors are kept whose names begin so."""
         import sqlalchemy as sa

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 AGENT_LAYERS = frozenset({Layer.SESSION, Layer.EPISODIC})
 """Layers in which an agent finds what it wrote itself, where it gives its name."""
 SAYS_ALL = 0.45
-"""How similar to a question an entry is at least that has all of its words: of a long entry a model
-reads the beginning alone."""
+"""How similar to a question an entry is at least that has all of its words: a question of one or two
+words is near to nothing."""
 CANDIDATES = 40
 """Entries that words and meaning find each, before the two are weighed together."""
 _BEHIND_NOTE = (
@@ -183,7 +183,7 @@ class StoredLayer:
 def _current(near: Sequence[NearVector], admitted: Mapping[str, Scored]) -> dict[str, Scored]:
     """What is near, of the entries that may be seen; a vector of another version says nothing."""
     return {
-        one.id: known.with_score(known.score, cosine=one.cosine)
+        one.id: known.with_score(known.score, cosine=one.cosine, passage=one.passage)
         for one in near
         if (known := admitted.get(one.id)) is not None and known.version == one.version
     }

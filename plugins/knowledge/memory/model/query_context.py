@@ -128,6 +128,7 @@ class Scored(Struct, frozen=True):
         link: what leads to it from another answer, where that is why it is one.
         version: which of its versions was found; 0 where there is one alone.
         says_all: whether it has every word of the question.
+        passage: which passage of it is that near; 0 for its beginning.
     """
 
     id: str
@@ -143,6 +144,7 @@ class Scored(Struct, frozen=True):
     link: Link | None = None
     version: int = 0
     says_all: bool = False
+    passage: int = 0
 
     def with_score(self, score: float, **more: Any) -> Scored:
         """The same entry with another score, and other values of what else is named."""

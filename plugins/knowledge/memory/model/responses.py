@@ -74,6 +74,8 @@ class QueryResult(BaseModel):
     linked_by: LinkedBy | None = Field(
         None, description="Where it answers by what it shares with another answer."
     )
+    passage: int = Field(0, exclude=True)
+    """Which passage of it is near to the question, for who shows a part of it alone."""
 
 
 class QueryMetadata(BaseModel):

@@ -293,6 +293,7 @@ class QueryEngine:
                 highlight=highlight(
                     asked_terms, records[one.id].content, records[one.id].metadata.title
                 ),
+                passage=one.passage,
                 linked_by=one.link and LinkedBy(name=one.link.name, entry_id=one.link.entry),
             )
             for one in page

@@ -9,11 +9,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gateway.toolkit.words import terms
+from plugins.knowledge.memory.algorithms.passages import passages
 from plugins.knowledge.memory.model.responses import Highlight
 
 MAX_PARTS = 3
 MAX_PART_CHARACTERS = 240
 """Characters of one part."""
+MORE_WORDS = 2
+"""By how many more words of a question another part is shown than that which is near to it."""
 _REMEMBERED_CHARACTERS = 1_000
 """Characters of the longest text whose words are remembered, in about twenty times as many
 bytes."""
@@ -66,32 +69,47 @@ def highlight(asked: frozenset[str], content: str, title: str | None = None) -> 
     return Highlight(content=shown, metadata={"title": titled} if titled else None)
 
 
-def best_window(text: str, asked: frozenset[str], longest: int) -> tuple[int, int]:
+def best_window(
+    text: str, asked: frozenset[str], longest: int, passage: int = 0
+) -> tuple[int, int]:
     """The part of a text in which the most different words of a question stand.
 
     Args:
         text: all of it.
         asked: the terms of the question.
         longest: characters of the part, at most.
+        passage: the one that is near to the question: the part is of that, unless two words more
+            stand together elsewhere.
 
     Returns:
         Where it begins and ends: all of a short text, the beginning where no word stands.
     """
     if len(text) <= longest:
         return 0, len(text)
+    hits = _hits(text, asked)
+    said, start = _fullest(hits, longest)
+    for first, last in passages(text)[passage : passage + 1] if passage else ():
+        inside, at = _fullest([hit for hit in hits if first <= hit.start < last], longest)
+        if inside > said - MORE_WORDS:
+            start = max(first, at)
+    start = min(start, len(text) - longest)
+    return start, start + longest
+
+
+def _fullest(hits: Sequence[_Hit], longest: int) -> tuple[int, int]:
+    """The most different words that stand together, and where what is shown of them begins."""
     lead = longest // 5  # what stands before a word says what it is about
     inside: deque[_Hit] = deque()
     counted: Counter[str] = Counter()
     best, start = 0, 0
-    for hit in _hits(text, asked):
+    for hit in hits:
         inside.append(hit)
         counted.update(hit.terms)
         while inside and hit.end - inside[0].start > longest - lead:
             counted.subtract(inside.popleft().terms)
         if inside and (named := sum(1 for count in counted.values() if count)) > best:
             best, start = named, max(0, inside[0].start - lead)
-    start = min(start, len(text) - longest)
-    return start, start + longest
+    return best, start
 
 
 def _hits(text: str, asked: frozenset[str]) -> list[_Hit]:

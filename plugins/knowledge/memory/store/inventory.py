@@ -37,9 +37,16 @@ class Inventory:
         columns = [entries.c[name] for name in (*names, "updated")]
         return self._pages(sa.select(*columns).where(entries.c.layer.in_(sorted(layers))))
 
-    def embedded(self) -> AsyncIterator[Sequence[Any]]:
-        """All entries that are to have a vector: rows of ``number`` and ``id``, in portions."""
-        return self._pages(sa.select(entries.c.number, entries.c.id).where(entries.c.embedded))
+    def embedded(self, longer_than: int = -1) -> AsyncIterator[Sequence[Any]]:
+        """All entries that are to have a vector: rows of ``number`` and ``id``, in portions.
+
+        Args:
+            longer_than: how many characters they have more than.
+        """
+        chosen = sa.select(entries.c.number, entries.c.id).where(entries.c.embedded)
+        if longer_than >= 0:
+            chosen = chosen.where(sa.func.length(entries.c.content) > longer_than)
+        return self._pages(chosen)
 
     async def records(self, ids: Collection[str]) -> dict[str, Record]:
         """Entries by their ids, as they are now."""

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
+from plugins.knowledge.memory.algorithms.passages import later_passages
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.store.tables import entries
 from plugins.knowledge.retrieval.embeddings import MEMORY_PREFIX, Embeddings
@@ -55,7 +56,10 @@ class KeptVectors:
             for each in records
             if each.id in vectors
         }
-        await self._kept.keep_in(connection, given)
+        changed: dict[str, dict[str, Vector]] = {
+            _passages(each.id): {} for each in records if each.id in vectors
+        }
+        await self._kept.keep_in(connection, {**given, **changed})
         bare = [each.id for each in records if not each.embedded and each.version > 1]
         await self.delete_in(connection, bare)
 
@@ -67,13 +71,33 @@ class KeptVectors:
             if await connection.scalar(same) is not None:
                 await self.write_in(connection, [record], {record.id: vector})
 
+    async def keep_passages(self, record: Record, vectors: Mapping[str, Vector]) -> None:
+        """Keep the vectors of an entry's later passages, unless it is another one by now.
+
+        Args:
+            record: the entry.
+            vectors: them, by what is embedded.
+        """
+        own = sa.and_(entries.c.id == record.id, entries.c.version == record.version)
+        given = {fingerprint(text): vector for text, vector in vectors.items()}
+        async with self._database.begin() as connection:
+            if await connection.scalar(sa.select(entries.c.number).where(own)) is not None:
+                await self._kept.keep_in(connection, {_passages(record.id): given})
+
+    async def of_passages(self, record: Record) -> dict[str, Vector]:
+        """The kept vectors of an entry's later passages, by what is embedded."""
+        texts = {fingerprint(text): text for text in later_passages(record)}
+        found = await self._kept.of_document(_passages(record.id))
+        return {texts[key]: vector for key, vector in found.items() if key in texts}
+
     async def models(self) -> set[str]:
         """The models of which vectors of entries are kept."""
         return {name.removeprefix(MEMORY_PREFIX) for name in await self._kept.models(MEMORY_PREFIX)}
 
     async def delete_in(self, connection: AsyncConnection, ids: Collection[str]) -> None:
         """Forget the vectors of entries, in the transaction that removes them."""
-        await self._kept.forget_in(connection, [_document(each) for each in sorted(ids)])
+        named = [name(each) for each in sorted(ids) for name in (_document, _passages)]
+        await self._kept.forget_in(connection, named)
 
     async def of(self, records: Collection[Record]) -> Mapping[str, Vector]:
         """The vectors of entries, by their ids; those are left out that are not kept."""
@@ -84,3 +108,8 @@ class KeptVectors:
 
 def _document(id: str) -> str:
     return f"{MEMORY_PREFIX}{id}"
+
+
+def _passages(id: str) -> str:
+    """Under what the vectors of an entry's later passages are kept: no id has a slash."""
+    return f"{MEMORY_PREFIX}{id}/passages"

@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from collections.abc import Collection as Ids
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gateway.contract import (
     Collection,
     CollectionSpec,
     Condition,
     Embedder,
+    Hit,
     Host,
     Point,
     VectorQuery,
 )
+from gateway.toolkit.sql import batches
+from plugins.knowledge.memory.algorithms.passages import ONE_PASSAGE, later_passages
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.labels import author, labels, reader
 from plugins.knowledge.memory.model.policy import person_key
@@ -43,6 +46,9 @@ FORMER_COLLECTIONS = ("memory", "memory_archive")
 """Collections of versions that had one for all models; a store keeps what was replaced for long."""
 COLLECTION_LAYERS = (Layer.SEMANTIC, Layer.ARCHIVAL)
 """A layer of each collection."""
+_SHOWN = ("entry", "version", "passage")
+_MORE = 4
+"""How many times as many points are looked at where those of long entries crowd out others."""
 _INDEXED = {
     "entry": "keyword",
     "layer": "keyword",
@@ -50,15 +56,43 @@ _INDEXED = {
     "created": "float",
     "version": "integer",
 }
+EMBEDDED_AT_ONCE = 8
+"""Passages that the model reads together: a question waits for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearVector:
-    """A vector that is near: of which entry and version, and its cosine."""
+    """A vector that is near.
+
+    Attributes:
+        id: the entry's.
+        version: of the entry.
+        cosine: how near.
+        passage: which passage of the entry is; 0 for its beginning.
+    """
 
     id: str
     version: int
     cosine: float
+    passage: int = 0
+
+
+class KnownPoint(NamedTuple):
+    """A point that stands in the store.
+
+    Attributes:
+        collection: where.
+        entry: of which entry.
+        version: of which version of that.
+        passage: which passage of that; 0 for its beginning.
+        whole: whether the points of all later passages stand beside that of the beginning.
+    """
+
+    collection: str
+    entry: str
+    version: int
+    passage: int
+    whole: bool
 
 
 class MemoryVectors:
@@ -114,12 +148,30 @@ class MemoryVectors:
             self._failed("vectors", error)
 
     async def put(self, vectors: Sequence[tuple[Record, Vector]]) -> None:
-        """Write the points of entries, each in the collection of its layer."""
+        """Write the points of entries, each in the collection of its layer.
+
+        A long one is found by its beginning first, and by its later passages once these are read.
+        """
         by_layer: dict[Layer, list[Point]] = {}
         for record, vector in vectors:
             by_layer.setdefault(record.layer, []).append(_point(record, vector))
         for layer, points in by_layer.items():
             await (await self._collection(layer)).upsert(points)
+        for record, vector in vectors:
+            if len(record.content) > ONE_PASSAGE:
+                await self._put_passages(record, vector)
+
+    async def _put_passages(self, record: Record, vector: Vector) -> None:
+        texts = later_passages(record)
+        made = await self.kept.of_passages(record)
+        if missing := [each for each in texts if each not in made]:
+            for some in batches(missing, EMBEDDED_AT_ONCE):
+                made |= zip(some, await self.embed(some), strict=True)
+            await self.kept.keep_passages(record, made)
+        collection = await self._collection(record.layer)
+        points = [_point(record, made[text], place) for place, text in enumerate(texts, 1)]
+        await collection.upsert(points)
+        await collection.upsert([_point(record, vector, later=len(texts))])
 
     async def take_out(self, ids: Ids[str]) -> None:
         """Remove all points of entries."""
@@ -128,12 +180,14 @@ class MemoryVectors:
             for some in sql_batches(sorted(ids)):
                 await collection.delete([Condition("entry", any_of=tuple(some))])
 
-    async def walk(self) -> AsyncIterator[tuple[str, str, int]]:
-        """Every point there is: the collection it is in, its entry and its version."""
+    async def walk(self) -> AsyncIterator[KnownPoint]:
+        """Every point there is."""
         self._collections.clear()  # one that was lost is made anew
         for layer in COLLECTION_LAYERS:
-            async for point in (await self._collection(layer)).walk(("entry", "version")):
-                yield collection_name(layer), point.payload["entry"], point.payload["version"]
+            async for point in (await self._collection(layer)).walk((*_SHOWN, "later")):
+                said = point.payload
+                at = (collection_name(layer), said["entry"], said["version"])
+                yield KnownPoint(*at, said.get("passage", 0), "later" in said)
 
     async def drop(self, name: str, points: Ids[tuple[str, int]]) -> None:
         """Remove points of a collection, by their entries and versions."""
@@ -154,7 +208,7 @@ class MemoryVectors:
     async def nearest(
         self, layer: Layer, question: Question, vector: Vector, among: Ids[str] = ()
     ) -> list[NearVector]:
-        """The entries of a layer nearest to a question.
+        """The entries of a layer nearest to a question, each by its nearest passage.
 
         Args:
             layer: where.
@@ -175,9 +229,14 @@ class MemoryVectors:
             where.append(Condition("created", at_least=entry_filter.after.timestamp()))
         if entry_filter.before is not None:
             where.append(Condition("created", at_most=entry_filter.before.timestamp()))
-        query = VectorQuery(VECTOR_NAME, vector, tuple(where), question.limit, ("entry", "version"))
-        (hits,) = await (await self._collection(layer)).search([query])
-        return [NearVector(hit.payload["entry"], hit.payload["version"], hit.score) for hit in hits]
+        collection, limit = await self._collection(layer), question.limit
+        for wanted in (limit, _MORE * limit):
+            query = VectorQuery(VECTOR_NAME, vector, tuple(where), wanted, _SHOWN)
+            (hits,) = await collection.search([query])
+            nearest = _nearest_of_each(hits)
+            if len(hits) < wanted or len(nearest) >= limit:
+                break
+        return nearest[:limit]
 
     async def _collection(self, layer: Layer) -> Collection:
         return await self._named(collection_name(layer))
@@ -231,15 +290,35 @@ def stored_name(name: str, model: str) -> str:
     return f"{name}-{fingerprint(model)[:12]}"
 
 
-def _point(record: Record, vector: Vector) -> Point:
-    return Point(
-        id=f"{record.id}/{record.version}",
-        dense={VECTOR_NAME: vector},
-        payload={
-            "entry": record.id,
-            "version": record.version,
-            "layer": str(record.layer),
-            "labels": sorted(labels(record)),
-            "created": record.created.timestamp(),
-        },
-    )
+def _nearest_of_each(hits: Sequence[Hit]) -> list[NearVector]:
+    """The nearest passage of each entry, in the order of the hits."""
+    nearest: dict[str, NearVector] = {}
+    for hit in hits:
+        said = hit.payload
+        one = NearVector(said["entry"], said["version"], hit.score, said.get("passage", 0))
+        nearest.setdefault(one.id, one)
+    return list(nearest.values())
+
+
+def _point(record: Record, vector: Vector, passage: int = 0, later: int | None = None) -> Point:
+    """A point of an entry: of its beginning, or of a later passage.
+
+    Args:
+        record: the entry.
+        vector: of what is embedded of it.
+        passage: which passage.
+        later: how many later passages stand beside its beginning; None where they do not yet.
+    """
+    payload = {
+        "entry": record.id,
+        "version": record.version,
+        "layer": str(record.layer),
+        "labels": sorted(labels(record)),
+        "created": record.created.timestamp(),
+    }
+    if passage:
+        payload["passage"] = passage
+    if later is not None:
+        payload["later"] = later
+    place = f"/{passage}" if passage else ""
+    return Point(f"{record.id}/{record.version}{place}", {VECTOR_NAME: vector}, payload=payload)

@@ -130,9 +130,16 @@ def memories(answer: QueryResponse, question: str, offset: int) -> Memories:
     )
 
 
-def marked_excerpt(content: str, asked: frozenset[str], longest: int) -> str:
-    """The part of a content that answers, with what is left out marked."""
-    start, end = best_window(content, asked, longest)
+def marked_excerpt(content: str, asked: frozenset[str], longest: int, passage: int = 0) -> str:
+    """The part of a content that answers, with what is left out marked.
+
+    Args:
+        content: all of it.
+        asked: the terms of the question.
+        longest: characters of the part, at most.
+        passage: the passage that is near to the question.
+    """
+    start, end = best_window(content, asked, longest, passage)
     before, after = "…" if start else "", "…" if end < len(content) else ""
     return f"{before}{content[start:end]}{after}"
 
@@ -142,7 +149,7 @@ def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
     whole, times = len(entry.content), entry.validity or ANY_TIME
     return Remembered(
         id=entry.id,
-        content=marked_excerpt(entry.content, asked, MAX_EXCERPT),
+        content=marked_excerpt(entry.content, asked, MAX_EXCERPT, found.passage),
         length=whole if whole > MAX_EXCERPT else None,
         title=entry.metadata.title and _cut(entry.metadata.title),
         tags=[_cut(each) for each in entry.metadata.tags[:20]],
@@ -164,7 +171,7 @@ def _near(found: QueryResult, asked: frozenset[str]) -> Near:
     times = found.entry.validity or ANY_TIME
     return Near(
         id=found.entry.id,
-        content=marked_excerpt(found.entry.content, asked, MAX_GLANCE),
+        content=marked_excerpt(found.entry.content, asked, MAX_GLANCE, found.passage),
         by=found.author and found.author.shown,
         event_at=times.event_at,
         valid_from=times.valid_from,

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from plugins.knowledge.memory.algorithms.passages import ONE_PASSAGE
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.store.inventory import PAGE_SIZE, Inventory
-from plugins.knowledge.memory.store.vectors import MemoryVectors, collection_name
+from plugins.knowledge.memory.store.vectors import KnownPoint, MemoryVectors, collection_name
 
 EMBEDDING_BATCH_SIZE = 16
 """Texts that are embedded at once; a question waits for one such portion at most."""
@@ -35,25 +36,40 @@ class VectorRepair:
         Returns:
             How many points were removed, and how many made.
         """
-        there: set[int] = set()
+        there, whole = set[int](), set[int]()
         swept = filled = 0
-        points: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-        async for name, id, version in self.vectors.walk():
-            points[name].append((id, version))
-            if len(points[name]) == PAGE_SIZE:
-                swept += await self._swept(name, points.pop(name), there)
-        for name, some in points.items():
-            swept += await self._swept(name, some, there)
+        points: defaultdict[str, list[KnownPoint]] = defaultdict(list)
+        async for point in self.vectors.walk():
+            points[point.collection].append(point)
+            if len(points[point.collection]) == PAGE_SIZE:
+                swept += await self._swept(points.pop(point.collection), there, whole)
+        for some in points.values():
+            swept += await self._swept(some, there, whole)
         async for page in self.inventory.embedded():
             missing = [row.id for row in page if row.number not in there]
             filled += await self.fill(missing) if missing else 0
+        async for page in self.inventory.embedded(longer_than=ONE_PASSAGE):
+            cut = [row.id for row in page if row.number in there - whole]
+            filled += await self.fill(cut) if cut else 0
         return {"swept": swept, "filled": filled}
 
-    async def _swept(self, name: str, points: Sequence[tuple[str, int]], there: set[int]) -> int:
-        current = await self.inventory.current(points)
+    async def _swept(self, points: Sequence[KnownPoint], there: set[int], whole: set[int]) -> int:
+        """Remove those of a collection's points that are over; note of the others what they say.
+
+        Args:
+            points: of one collection.
+            there: numbers of entries of which the point stands.
+            whole: numbers of those of which the points of all passages stand.
+        """
+        name = points[0].collection
+        current = await self.inventory.current({(one.entry, one.version) for one in points})
         kept = {point: row for point, row in current.items() if collection_name(row.layer) == name}
-        there.update(row.number for row in kept.values())
-        over = [point for point in points if point not in kept]
+        for one in points:
+            if one.passage == 0 and (row := kept.get((one.entry, one.version))) is not None:
+                there.add(row.number)
+                if one.whole:
+                    whole.add(row.number)
+        over = {(one.entry, one.version) for one in points} - kept.keys()
         await self.vectors.drop(name, over)
         return len(over)
 

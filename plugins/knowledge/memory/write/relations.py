@@ -170,7 +170,7 @@ class EntryRelations:
             near = await vectors.nearest(layer, question, vector)
         except Exception:  # the vector store is away: the words' candidates are left
             return {}
-        return {each.id: each.cosine for each in near}
+        return {each.id: each.cosine for each in near if each.passage == 0}
 
     async def write_in(
         self, connection: AsyncConnection, entry: str, related: Sequence[Related], caller: Caller

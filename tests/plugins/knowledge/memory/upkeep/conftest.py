@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from plugins.knowledge.memory.store.tables import metadata
+from plugins.knowledge.memory.store.vectors import KnownPoint
 from tests.plugins.knowledge.memory.conftest import World
 
 DAY = timedelta(days=1)
@@ -30,10 +31,15 @@ async def rows(world: World, table: str) -> list[Any]:
 
 
 async def points(world: World) -> list[tuple[str, str, int]]:
-    """Every point of the vector store: its collection, entry and version."""
+    """The points of entries' beginnings: each one's collection, entry and version."""
+    return sorted(each[:3] for each in await every_point(world) if each.passage == 0)
+
+
+async def every_point(world: World) -> list[KnownPoint]:
+    """Every point of the vector store."""
     vectors = world.memory.entries.vectors
     assert vectors is not None
-    return sorted([each async for each in vectors.walk()])
+    return [each async for each in vectors.walk()]
 
 
 async def named(world: World, id: str) -> set[str]:
