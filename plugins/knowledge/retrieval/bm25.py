@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from gateway.contract import Sparse
 from gateway.toolkit.bm25 import query_weights, text_weights
 from gateway.toolkit.languages import DEFAULT
 from gateway.toolkit.words import terms
-
-W_OTHER_NAME = 0.5
-"""What a term counts that the lexicon has for one that was asked."""
 
 
 def document(text: str, average: float, language: str = DEFAULT) -> Sparse:
@@ -41,17 +39,20 @@ def fields(parts: Iterable[tuple[float, str]], average: float, language: str = D
 
 
 def query(
-    text: str, languages: Sequence[str] = (DEFAULT,), other_names: Iterable[str] = ()
+    text: str,
+    languages: Sequence[str] = (DEFAULT,),
+    other_names: Mapping[str, float] = MappingProxyType({}),
 ) -> Sparse:
     """The sparse vector of a question: weight one for each different term.
 
     Args:
         text: the question.
         languages: those of the stored texts; a word is sought as each one's stemmer has it.
-        other_names: what the lexicon also calls what was asked; it counts half.
+        other_names: what the lexicon also calls what was asked, and what that counts.
     """
     asked = [term for language in languages for term in terms(text, language=language)]
-    others = [
-        term for name in other_names for one in languages for term in terms(name, language=one)
-    ]
-    return query_weights(asked, dict.fromkeys(others, W_OTHER_NAME))
+    others: dict[str, float] = {}
+    for name, weight in other_names.items():
+        for term in (term for one in languages for term in terms(name, language=one)):
+            others[term] = max(weight, others.get(term, 0.0))
+    return query_weights(asked, others)

@@ -76,7 +76,8 @@ def _shares(question: str, entries: Sequence[Entry], hits: Hits, language: str) 
     for hit in (*hits.terms, *hits.passages):
         if hit.payload["key"] not in said:  # to cut a text into words takes longer than all else
             continue
-        text = " ".join((hit.payload["text"] or "", *(hit.payload.get("section") or ())))
+        above = (*(hit.payload.get("section") or ()), *(hit.payload.get("under") or ()))
+        text = " ".join((hit.payload["text"] or "", *above))
         said[hit.payload["key"]] |= asked.intersection(terms(text, language=language))
     for entry in entries:
         about = " ".join((entry.title, entry.description, *entry.tags, *entry.aliases))

@@ -7,11 +7,11 @@ store's catalogue and follows its changes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from gateway.contract import Tier
-from gateway.toolkit.words import words
+from gateway.toolkit.words import terms, words
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.retrieval.markup import one_line
@@ -19,6 +19,9 @@ from plugins.knowledge.store import Store
 
 MAX_ALIASES = 20
 """Aliases of a document that count: no document is called everything."""
+W_TERM = 1.0
+W_OTHER_NAME = 0.5
+"""What a term's title, and one of few other names, count beside a word of the question."""
 _MAX_NAME_CHARACTERS = 200
 _MAX_NAME_WORDS = 5
 _MAX_QUESTION_WORDS = 60
@@ -56,6 +59,7 @@ class Names:
         self._version = -1
         self._known: dict[str, Entry] = {}
         self._ranks: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        self._tags: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
     def find(self, name: str, up_to: Tier) -> list[Entry]:
         """The entries called so that a caller of this tier may see, by title before alias or id."""
@@ -75,19 +79,38 @@ class Names:
         entries = ((ranks[key], self._store.entry(key, up_to)) for key in keys)
         return [(rank, entry) for rank, entry in entries if entry is not None]
 
-    def other_names(self, question: str, up_to: Tier) -> list[str]:
-        """What the lexicon also calls the terms that a question has, so that both are sought."""
+    def tagged(self, tag: str, up_to: Tier) -> list[Entry]:
+        """The entries with a tag that a caller of this tier may see; case makes no difference."""
+        if len(tag) > _MAX_NAME_CHARACTERS:
+            return []
+        self._follow()
+        entries = (self._store.entry(key, up_to) for key in self._tags.get(normal_form(tag), ()))
+        return [entry for entry in entries if entry is not None]
+
+    def other_names(self, question: str, up_to: Tier) -> dict[str, float]:
+        """What the lexicon also calls the terms that a question has, so that both are sought.
+
+        Returns:
+            What each counts beside a word of the question: the community's own term as much as the
+            other name by which it was asked for, and a term's other names together no more.
+        """
         self._follow()
         asked = words(question)[:_MAX_QUESTION_WORDS]
-        found: dict[str, None] = {}
+        found: dict[str, float] = {}
         for start in range(len(asked)):
             for end in range(start + 1, min(start + _MAX_NAME_WORDS, len(asked)) + 1):
                 name = " ".join([*asked[start : end - 1], _singular(asked[end - 1])])
-                for key in self._ranks.get(name, ()):
-                    entry = self._store.entry(key, up_to)
-                    if entry is not None and entry.content_type == ContentType.TAG:
-                        found |= dict.fromkeys(one for one in names(entry))
-        return [name for name in found if normal_form(name) not in " ".join(asked)]
+                if name in self._ranks and terms(name):  # a name of nothing but "the" is none
+                    for entry in self._called(name, up_to):
+                        found = _beside(entry) | found
+        said = " ".join(asked)
+        return {name: weight for name, weight in found.items() if normal_form(name) not in said}
+
+    def _called(self, name: str, up_to: Tier) -> Iterator[Entry]:
+        for key in self._ranks[name]:
+            entry = self._store.entry(key, up_to)
+            if entry is not None and entry.content_type == ContentType.TAG:
+                yield entry
 
     def _follow(self) -> None:
         """Take in what has changed in the catalogue, and only that: a sync changes it often."""
@@ -100,17 +123,33 @@ class Names:
         for key in changed:
             before, now = self._known.pop(key, None), self._store.entry(key, Tier.MEMBERS)
             if now is not before:
-                for name in _forms(before):
-                    self._forget(name, key)
-                for rank, name in enumerate(_forms(now)):
-                    self._ranks[name][key] = min(rank, 1)
+                _replace(self._ranks, key, _forms(before), _forms(now))
+                _replace(self._tags, key, _tags(before), _tags(now))
             if now is not None:
                 self._known[key] = now
 
-    def _forget(self, name: str, key: str) -> None:
-        del self._ranks[name][key]
-        if not self._ranks[name]:
-            del self._ranks[name]
+
+def _beside(entry: Entry) -> dict[str, float]:
+    """What each name of a term counts where it is asked for by another one."""
+    title, *others = names(entry)
+    return {**dict.fromkeys(others, min(W_OTHER_NAME, 1 / len(others))), title: W_TERM}
+
+
+def _replace(
+    known: defaultdict[str, dict[str, int]], key: str, before: Iterable[str], now: Iterable[str]
+) -> None:
+    """Let a document be known by other names: by the first of them before it is by the rest."""
+    for name in before:
+        del known[name][key]
+        if not known[name]:
+            del known[name]
+    for rank, name in enumerate(now):
+        known[name][key] = min(rank, 1)
+
+
+def _tags(entry: Entry | None) -> set[str]:
+    """A document's tags, in the form for comparing."""
+    return {form for tag in entry.tags if (form := normal_form(tag))} if entry else set()
 
 
 def _forms(entry: Entry | None) -> list[str]:

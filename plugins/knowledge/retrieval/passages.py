@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from plugins.knowledge.notes.headings import atx
 from plugins.knowledge.retrieval.markup import plain, runs
@@ -31,14 +32,24 @@ class Passage:
     Attributes:
         trail: the headings above it, outermost first, without the document's title.
         text: plain prose, and code line by line, at most :data:`MAX_CHARACTERS` characters.
+        under: the headings of the sections in it, where these are several short ones. Words find
+            them; in the text that is embedded they made answers worse (decision 0085).
     """
 
     trail: tuple[str, ...]
     text: str
+    under: tuple[str, ...] = ()
 
     def headed(self, title: str) -> str:
         """The text with its title and heading trail in front, as it is embedded and indexed."""
         return " > ".join((title, *self.trail)) + "\n" + self.text
+
+
+class _Block(NamedTuple):
+    """A piece of text and the headings it stands under."""
+
+    trail: tuple[str, ...]
+    text: str
 
 
 def fingerprint(text: str) -> str:
@@ -55,38 +66,61 @@ def cut(markdown: str) -> list[Passage]:
     Returns:
         The passages; none where the body holds no prose.
     """
+    blocks = list(_blocks(markdown))
+    if not any(block.text for block in blocks):
+        return []
     passages: list[Passage] = []
-    trail: tuple[str, ...] = ()
-    held: list[str] = []
-    size = 0
-    for headings, block in _blocks(markdown):
-        moved = headings != trail
-        if held and (size + len(block) > MAX_CHARACTERS or (moved and size >= MIN_CHARACTERS)):
-            passages.append(Passage(trail, "\n".join(held)))
+    held: list[_Block] = []
+    size, trail = 0, tuple[str, ...]()
+    for block in blocks:
+        is_full = size > 0 and size + len(block.text) > MAX_CHARACTERS
+        if block.text and (is_full or (block.trail != trail and size >= MIN_CHARACTERS)):
+            passages.append(_joined(held))
             held, size = [], 0
-        if not held:
-            trail = headings
-        elif moved and headings:
-            trail = _shared(trail, headings)
         held.append(block)
-        size += len(block) + 1
-    if held:
-        passages.append(Passage(trail, "\n".join(held)))
-    return passages
+        if block.text:
+            trail = _shared(trail, block.trail) if size else block.trail
+            size += len(block.text) + 1
+    return [*passages, _joined(held)]
 
 
-def _blocks(markdown: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every block of at most MAX_CHARACTERS characters with the headings it stands under."""
+def _joined(held: Sequence[_Block]) -> Passage:
+    """Blocks as one passage, under the headings that those with a text have in common."""
+    trail, *others = [block.trail for block in held if block.text]
+    for other in others:
+        trail = _shared(trail, other)
+    under = dict.fromkeys(
+        heading for block in held for heading in block.trail[len(_shared(trail, block.trail)) :]
+    )
+    return Passage(trail, "\n".join(one.text for one in held if one.text), tuple(under))
+
+
+def _blocks(markdown: str) -> Iterator[_Block]:
+    """Every block of at most MAX_CHARACTERS characters with the headings it stands under.
+
+    A heading with nothing under it has an empty block.
+    """
     trail: list[tuple[int, str]] = []
+    is_empty = False
     for run, is_code in runs(markdown):
         for line in [run] if is_code else plain(atx(run)).split("\n"):
             if not is_code and (match := _HEADING.match(line)):
                 level = len(match[1])
                 text = match[2].rstrip("#").rstrip()[:120]
+                if is_empty and level <= trail[-1][0]:
+                    yield _Block(_named(trail), "")
                 trail = [*(above for above in trail if above[0] < level), (level, text)]
+                is_empty = True
             elif line.strip():
+                is_empty = False
                 for block in _split_code(line) if is_code else _split(line):
-                    yield tuple(heading for _, heading in trail), block
+                    yield _Block(_named(trail), block)
+    if is_empty:
+        yield _Block(_named(trail), "")
+
+
+def _named(trail: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    return tuple(heading for _, heading in trail)
 
 
 def _split_code(code: str) -> Iterator[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LAYOUT = 7
+LAYOUT = 8
 """The version of what is stored here; a new one has every document indexed again."""
 
 MEANING = "meaning"
@@ -129,14 +129,14 @@ def points(prepared: Prepared, vectors: Mapping[str, NDArray[np.float32]]) -> It
         yield Point(
             id=id,
             dense={} if vector is None else {MEANING: vector},
-            sparse=_sparse(prepared, text, whole=not payload["ordinal"]),
+            sparse=_sparse(prepared, " ".join((text, *payload.get("under", ()))), payload),
             payload=payload | {MARK: _mark(text, payload)},
         )
 
 
-def _sparse(prepared: Prepared, text: str, *, whole: bool) -> dict[str, Sparse]:
+def _sparse(prepared: Prepared, text: str, payload: Mapping[str, Any]) -> dict[str, Sparse]:
     terms = {TERMS: bm25.document(text, _AVERAGE_TERMS, prepared.language)}
-    if whole:
+    if not payload["ordinal"]:
         terms[WHOLE] = bm25.fields(_fields(prepared), _AVERAGE_WHOLE, prepared.language)
     return terms
 
@@ -147,7 +147,7 @@ def _fields(prepared: Prepared) -> Iterator[tuple[float, str]]:
     yield _W_TITLE, one_line(document.title)
     yield (
         _W_HEADING,
-        " ".join({heading: None for one in prepared.passages for heading in one.trail}),
+        " ".join({each: None for one in prepared.passages for each in (*one.trail, *one.under)}),
     )
     yield 1.0, " ".join((document.description, *document.tags, *document.aliases))
     for passage in prepared.passages:
@@ -185,6 +185,7 @@ def _texts(prepared: Prepared) -> Iterator[tuple[str, str, dict[str, Any]]]:
                 "ordinal": ordinal,
                 "text": passage.text if passage else "",
                 "section": list(passage.trail) if passage else [],
+                **({"under": list(passage.under)} if passage and passage.under else {}),
             },
         )
 

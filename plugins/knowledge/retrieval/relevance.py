@@ -28,6 +28,8 @@ W_TERMS = 0.35
 W_WHOLE = 0.5
 W_VERBATIM = 0.8
 W_NAMED = 2.0
+W_TAGGED = 1.0
+"""What a tag that is the question gives the documents that have it, together."""
 PERFECT = 1.0 + W_SECOND + W_HEAD
 """The score of a document whose passages and head are the question itself, by similarity."""
 
@@ -35,6 +37,8 @@ _FULL_BM25 = 4.0
 _FULL_WHOLE = 5.0
 _MAX_PHRASE_HITS = 10
 _MIN_PHRASE_WORDS = 3
+_MAX_HOLDING = 3
+"""Documents that hold a question of fewer words; where more do, it is no rare one."""
 _LAST_LATIN = "\u024f"
 
 
@@ -48,6 +52,7 @@ class Hits:
         terms: by BM25 of passages and heads.
         whole: by BM25 of whole documents.
         named: keys of documents whose name the question is.
+        tagged: keys of documents of which the question is a tag.
     """
 
     passages: list[Hit]
@@ -55,6 +60,7 @@ class Hits:
     terms: list[Hit]
     whole: list[Hit]
     named: frozenset[str]
+    tagged: frozenset[str] = frozenset()
 
     def measured(self, near: Iterable[Hit]) -> Hits:
         """These hits with other similarities.
@@ -100,7 +106,7 @@ def rank(question: str, hits: Hits, documents: int) -> list[Candidate]:
     by_whole = _best_scores(hits.whole)
     convincing = math.log(2 + documents)
     verbatim = _verbatim(question, hits.terms)
-    least = _least(hits.passages)
+    least, tagged = _least(hits.passages), W_TAGGED / max(1, len(hits.tagged))
     ranked = [
         Candidate(
             key,
@@ -110,10 +116,11 @@ def rank(question: str, hits: Hits, documents: int) -> list[Candidate]:
             + W_TERMS * _proof(by_terms.get(key, 0.0), _FULL_BM25 * convincing)
             + W_WHOLE * _proof(by_whole.get(key, 0.0), _FULL_WHOLE * convincing)
             + W_VERBATIM * (key in verbatim)
-            + W_NAMED * (key in hits.named),
+            + W_NAMED * (key in hits.named)
+            + tagged * (key in hits.tagged),
             by_terms.get(key, 0.0),
         )
-        for key in hits.named.union(by_passage, by_head, by_terms, by_whole)
+        for key in hits.named.union(hits.tagged, by_passage, by_head, by_terms, by_whole)
     ]
     return sorted(ranked, key=lambda one: (-one.score, -one.terms, one.key))
 
@@ -151,20 +158,23 @@ def _least(hits: list[Hit]) -> float:
 
 
 def _verbatim(question: str, hits: list[Hit]) -> set[str]:
-    """The documents with a passage that holds the question word for word.
+    """The documents with a passage that holds the question word for word, or as a heading.
+
+    One word or two tell something where few documents have them: a rare name, a number.
 
     In other scripts than the Latin one a single word does: most models read these poorly, and a
     question there is a word or two.
     """
     asked = words(question)
     is_latin = any(each.isalpha() and each <= _LAST_LATIN for each in question)
-    if len(asked) < (_MIN_PHRASE_WORDS if is_latin else 1):
-        return set()
-    return {hit.payload["key"] for hit in hits[:_MAX_PHRASE_HITS] if _holds(hit, asked)}
+    found = {hit.payload["key"] for hit in hits[:_MAX_PHRASE_HITS] if _holds(hit, asked)}
+    is_phrase = len(asked) >= (_MIN_PHRASE_WORDS if is_latin else 1)
+    return found if is_phrase or len(found) <= _MAX_HOLDING else set()
 
 
 def _holds(hit: Hit, asked: list[str]) -> bool:
-    text = hit.payload["text"]
+    said = hit.payload
+    text = "\n".join((said.get("text") or "", *said.get("section", ()), *said.get("under", ())))
     lower = text.lower()
     if not all(word in lower for word in asked):  # cheap, and nearly always the answer
         return False

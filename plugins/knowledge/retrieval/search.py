@@ -26,7 +26,7 @@ from plugins.knowledge.retrieval.holding import Found, holding_first, with_succe
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.matching import matching
-from plugins.knowledge.retrieval.names import Names
+from plugins.knowledge.retrieval.names import W_TERM, Names
 from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
 from plugins.knowledge.retrieval.quotes import further, quotes
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate, Hits, rank
@@ -45,9 +45,11 @@ _MAX_NEAR = 80
 _MAX_TERM_HITS = 30
 _MAX_LIKELY = 30
 """The documents whose points are all compared: more than are shown, as what is compared moves."""
+_MAX_TERMS = 3
+"""Terms of the lexicon that the model reads with a question."""
 _MAX_MEASURED = 600
 """Heads and passages of candidates that are compared."""
-_PAYLOAD = ("key", "text", "section", "ordinal")
+_PAYLOAD = ("key", "text", "section", "under", "ordinal")
 _ANEW_NOTE = (
     "The index is being made anew, for another model or version: until it is whole, results are "
     "found by words alone."
@@ -180,7 +182,8 @@ class Search:
         if sparse.indices:
             queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS)
         if embedder is not None:
-            made = await embedder.query(question) if isinstance(meaning, bool) else meaning
+            meant = _with_terms(question, other_names)
+            made = await embedder.query(meant) if isinstance(meaning, bool) else meaning
             queries[MEANING] = VectorQuery(MEANING, made, where, _MAX_NEAR)
         answering = self._index.collection
         return _Asked(answering, queries, languages, by_meaning=embedder is not None, anew=False)
@@ -201,15 +204,16 @@ class Search:
     async def _hits(
         self, question: str, filters: SearchFilters, up_to: Tier, asked: _Asked
     ) -> Hits:
-        named = frozenset(
-            entry.key for entry in self._names.find(question, up_to) if filters.admits(entry)
+        names = (self._names.find(question, up_to), self._names.tagged(question, up_to))
+        named, tagged = (
+            frozenset(entry.key for entry in found if filters.admits(entry)) for found in names
         )
         answers = await asked.collection.search(list(asked.queries.values()))
         found = {
             name: answer if query.payload else placed(answer)
             for (name, query), answer in zip(asked.queries.items(), answers, strict=True)
         }
-        hits = Hits([], [], found.get(TERMS, []), found.get(WHOLE, []), named)
+        hits = Hits([], [], found.get(TERMS, []), found.get(WHOLE, []), named, tagged)
         if MEANING not in found:
             return hits
         first = rank(question, hits.measured(found[MEANING]), len(self._store.entries(up_to)))
@@ -350,6 +354,12 @@ class Search:
         for result, document in zip(results, fetched, strict=True):
             result.document = document
         return [result for result in results if result.document is not None]
+
+
+def _with_terms(question: str, other_names: Mapping[str, float]) -> str:
+    """A question with the community's terms for what it calls otherwise, as the model reads it."""
+    own = [name for name, weight in other_names.items() if weight == W_TERM][:_MAX_TERMS]
+    return f"{question} ({', '.join(own)})" if own else question
 
 
 def check_question(question: str) -> str:

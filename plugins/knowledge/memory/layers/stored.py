@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 AGENT_LAYERS = frozenset({Layer.SESSION, Layer.EPISODIC})
 """Layers in which an agent finds what it wrote itself, where it gives its name."""
 SAYS_ALL = 0.45
-"""How similar to a question an entry is at least that has all of its words: a question of one or two
-words is near to nothing."""
+"""How similar to a question an entry is at least that has all of its words: a question of a word or
+two is near to nothing."""
 CANDIDATES = 40
 """Entries that words and meaning find each, before the two are weighed together."""
 _BEHIND_NOTE = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -18,8 +19,11 @@ DAY = datetime(2024, 10, 16, tzinfo=UTC)
 WORDS = ("cell", "Cells", "#hats", "hat", "role", "tiers")
 
 
-def entry(id: str, title: str, aliases: list[str], tier: Tier = Tier.OPEN) -> Entry:
+def entry(
+    id: str, title: str, aliases: list[str], tier: Tier = Tier.OPEN, tags: Sequence[str] = ()
+) -> Entry:
     fields: dict[str, Any] = {"type": "tag", "title": title, "date": DAY, "aliases": aliases}
+    fields["tags"] = list(tags)
     metadata = CONTENT.validate_python(fields)
     return Entry(
         id=id,
@@ -49,6 +53,7 @@ ENTRIES = st.builds(
     st.sampled_from(("a", "b", "hat")),
     st.sampled_from(WORDS),
     st.lists(st.sampled_from(WORDS), max_size=3),
+    tags=st.lists(st.sampled_from(WORDS), max_size=3),
 )
 
 
@@ -64,3 +69,5 @@ def test_what_is_followed_is_what_would_be_made_anew(changes: list[Entry | str])
         for word in WORDS:
             anew = Names(store).find(word, Tier.MEMBERS)
             assert following.find(word, Tier.MEMBERS) == anew
+            tagged = {one.key for one in Names(store).tagged(word, Tier.MEMBERS)}
+            assert {one.key for one in following.tagged(word, Tier.MEMBERS)} == tagged

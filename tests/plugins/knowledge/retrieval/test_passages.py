@@ -23,6 +23,21 @@ def test_short_sections_share_a_passage_under_the_heading_they_have_in_common() 
     (passage,) = cut("# Trip\n\n## Hotel\n\nBook it.\n\n## Train\n\nTake it.")
     assert passage.trail == ("Trip",)
     assert passage.text == "Book it.\nTake it."
+    assert passage.under == ("Hotel", "Train")
+
+
+def test_a_heading_with_nothing_under_it_belongs_to_the_passage_beside_it() -> None:
+    (passage,) = cut("# Trip\n\n## Hotel\n\n## Train\n\n### Tickets\n\nTake it.\n\n## Boat")
+    assert passage.trail == ("Trip", "Train", "Tickets")
+    assert passage.under == ("Hotel", "Boat")
+    assert cut("# Trip\n\n## Hotel") == []
+
+
+@given(MARKDOWN)
+def test_every_heading_belongs_to_a_passage(markdown: str) -> None:
+    passages = cut(f"{markdown}\n\n# Zorblax\n\nx\n\n## Quokka\n\n## Wombat\n\ny\n")
+    said = "\n".join("\n".join((*one.trail, *one.under, one.text)) for one in passages)
+    assert all(word in said for word in ("Zorblax", "Quokka", "Wombat"))
 
 
 def test_underlined_headings_cut_as_others_do_and_those_in_code_do_not() -> None:

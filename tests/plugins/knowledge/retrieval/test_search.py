@@ -35,6 +35,47 @@ async def test_a_quotation_finds_its_passage(base, make) -> None:
     assert (await ids(base, "that barely govern a boat"))[0] == "quoted"
 
 
+async def test_a_heading_of_a_short_section_is_found_by_its_words(base, make) -> None:
+    pages = [make(f"practice/p{n}", f"Clause {n} of the fee.\n\n{CELL}") for n in range(30)]
+    short = "# New fees\n\nThe fee is 25.\n\n## Zorblax clause\n\nNobody pays.\n\n## Wombats\n"
+    await base.put(*pages, make("practice/fees", short, title="New fees"))
+    for asked in ("Zorblax clause", "zorblax", "wombats"):
+        assert (await ids(base, asked))[0] == "fees"
+
+
+async def test_what_one_document_alone_has_as_a_tag_finds_it(base, make) -> None:
+    pages = [make(f"practice/p{n}", f"The mortgage of house {n}. {CELL}") for n in range(30)]
+    tagged = make("practice/tagged", "Ask the bank for a letter.", tags=["mortgages", "check in"])
+    hidden = make("practice/h", "Ask.", tags=["check in"], tier=Tier.MEMBERS)
+    await base.put(*pages, tagged, hidden)
+    assert (await ids(base, "Mortgage"))[0] == "tagged"
+    assert (await ids(base, "check in", Tier.PUBLIC))[0] == "tagged"
+    assert "h" not in await ids(base, "check in", Tier.PUBLIC)
+    assert set((await ids(base, "check-in"))[:2]) == {"tagged", "h"}
+
+
+async def test_a_members_word_finds_what_says_the_communitys_term(base, make) -> None:
+    pages = [make(f"practice/p{n}", f"The purse of unit {n} is full. {CELL}") for n in range(12)]
+    term = make("tag/steward", "Who looks after it.", title="Steward", aliases=["quokkaherd"])
+    says = make("practice/holon", "Every holon has a steward and a purse.")
+    await base.put(*pages, term, says)
+    for asked in ("quokkaherd and purse", "what does a quokkaherd have", "quokkaherds"):
+        assert set((await ids(base, asked))[:2]) == {"steward", "holon"}
+
+
+@pytest.mark.parametrize("title", ["the", "meeting"])
+async def test_a_term_that_is_called_everything_takes_no_answer_away(base, make, title) -> None:
+    pages = [make(f"practice/p{n}", f"We meet with the budget of the month {n}.") for n in range(8)]
+    fees = make("practice/fees", "The membership fee: holon, purse, tool, garden, boat, rope.")
+    await base.put(*pages, fees)
+    before = (await ids(base, "budget of the month"))[:8]
+    words = ["budget", "holon", "purse", "tool", "garden", "boat", "rope"]
+    aliases = [*words, *(f"alias{n}" for n in range(300))]
+    await base.put(make("tag/hub", "Nothing.", title=title, aliases=aliases))
+    found = await ids(base, "budget of the month")
+    assert {f"p{n}" for n in range(8)} == set(before) == set(found[:8])
+
+
 async def test_a_paraphrase_is_found_by_meaning(open_base, word_embedder, make) -> None:
     base = await open_base(embedder=word_embedder(holiday="leave", boss="supervisor"))
     await base.put(
