@@ -259,7 +259,8 @@ async def _refusal(response: httpx.Response, asking: Asking) -> SourceFailed:
         if len(start) > _MAX_ERROR_BYTES:
             break
     if (wait := _limited(status, response.headers, bytes(start))) is not None:
-        message = f"GitHub takes no more requests for now. Try again {when(wait)}."
+        what = "answers with 503" if status == 503 else "takes no more requests for now"
+        message = f"GitHub {what}. Try again {when(wait)}."
         return SourceFailed(
             code_of(status), message, asking.place, status=status, retry_after=wait, transient=True
         )
@@ -285,9 +286,12 @@ def _said(body: bytes) -> str:
 
 
 def _limited(status: int, headers: Mapping[str, str], body: bytes) -> int | None:
-    """Seconds to wait where GitHub limits requests; None where it refuses for another reason."""
+    """Seconds to wait where GitHub limits requests, or says for how long it does not answer them
+    (503; RFC 9110, section 10.2.3); None where it refuses for another reason."""
     wait = headers.get("retry-after", "").strip()
     used_up = headers.get("x-ratelimit-remaining", "").strip() == "0"
+    if status == 503:
+        return _seconds(wait) if wait else None
     if status not in {403, 429}:
         return None
     if status == 403 and not (wait or used_up or b"rate limit" in body.lower()):

@@ -174,6 +174,8 @@ LIMITS: list[tuple[int, Mapping[str, str], range]] = [
     (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "\u00b2"}, range(60, 61)),
     (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "0"}, range(1, 2)),
     (429, {}, range(60, 61)),
+    (503, {"retry-after": "30"}, range(30, 31)),
+    (503, {"retry-after": "{date}"}, range(85, 92)),
 ]
 
 

@@ -214,15 +214,19 @@ async def test_a_snapshot_is_of_one_commit(repository: GithubRepository, history
     assert (found, snapshot.commit) == ({"a.md": b"one", "b.md": b"two"}, first)
 
 
-@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(("status", "wait"), [(429, 30), (503, 30), (503, None)])
 async def test_a_refusal_says_when_it_is_worth_asking_again(
-    repository: GithubRepository, github: GithubContents, history: History, status: int
+    repository: GithubRepository,
+    github: GithubContents,
+    history: History,
+    status: int,
+    wait: int | None,
 ) -> None:
     commit = history.commit({"a.md": b"one"})
-    if status == 429:
-        github.limit(429, {"retry-after": "30"})
-    else:
+    if wait is None:
         github.failing = status
+    else:
+        github.limit(status, {"retry-after": str(wait)})
     for asked in (
         repository.head(),
         repository.tree(commit),
@@ -233,7 +237,7 @@ async def test_a_refusal_says_when_it_is_worth_asking_again(
             await asked
         assert failed.value.transient
         assert failed.value.status == status
-        assert failed.value.retry_after == (30 if status == 429 else None)
+        assert failed.value.retry_after == wait
 
 
 async def test_what_is_no_answer_of_githubs_is_an_error(
