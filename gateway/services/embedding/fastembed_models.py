@@ -6,6 +6,11 @@ from typing import Any
 
 from gateway.services.embedding.model_files import ModelUnavailable, models_directory
 
+_FETCHED_BY = {
+    "TextEmbedding": "gateway.services.embedding.service",
+    "TextCrossEncoder": "gateway.services.embedding.reranker",
+}
+
 
 def open_fastembed(name: str, *, fetch: bool, kind: str = "TextEmbedding") -> Any:
     """Open a fastembed model by name.
@@ -34,8 +39,7 @@ def open_fastembed(name: str, *, fetch: bool, kind: str = "TextEmbedding") -> An
     try:
         return chosen(name, cache_dir=str(models_directory()), local_files_only=not fetch)
     except Exception as error:  # fastembed raises what its many sources raise
-        module = "embedding" if kind == "TextEmbedding" else "reranking"
         raise ModelUnavailable(
             f"The model {name!r} is not in {models_directory()}. Fetch it once, with a network: "
-            f"python -m gateway.services.{module} {name}"
+            f"python -m {_FETCHED_BY[kind]} {name}"
         ) from error

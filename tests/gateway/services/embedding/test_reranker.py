@@ -63,6 +63,6 @@ async def test_a_named_model_that_was_not_fetched_fails_at_once(
     monkeypatch.setenv("PORCH_CACHE", str(tmp_path))
     reranker = open_reranker("Xenova/ms-marco-MiniLM-L-6-v2")
     assert reranker is not None
-    with pytest.raises(ModelUnavailable, match=r"Fetch it once.*reranking Xenova"):
+    with pytest.raises(ModelUnavailable, match=r"Fetch it once.*embedding\.reranker Xenova"):
         await reranker.scores("question", ["passage"])
     await reranker.close()
