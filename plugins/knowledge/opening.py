@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 from gateway.contract import Host, Offer
 from gateway.repositories import Deliveries
+from gateway.toolkit.background import background, every
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.drafts.opening import with_drafts
 from plugins.knowledge.jobs import SyncJobs
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.offer import offer
+from plugins.knowledge.retrieval.index import Index
+from plugins.knowledge.retrieval.replaced import LOOK_INTERVAL_S
 from plugins.knowledge.sync.admin_routes import FullSync, routes
 from plugins.knowledge.sync.admin_tasks import AdminTask
 from plugins.knowledge.sync.differences import Verified
@@ -32,13 +36,29 @@ async def opened(config: KnowledgeConfig, host: Host) -> AsyncGenerator[Offer]:
     """
     async with open_handle(config, host) as found, _errands() as (full, verification):
         knowledge = found.knowledge
-        async with found.sync_loop.running(), _memory(config, host, knowledge) as memory:
+        looked_after = background(*_upkeep_of(knowledge.index, host))
+        async with (
+            looked_after,
+            found.sync_loop.running(),
+            _memory(config, host, knowledge) as memory,
+        ):
             whole = offer(knowledge, found.sync_loop.health, memory)
             levers = routes(found, full, verification)
             whole = replace(whole, routes=[*whole.routes, *levers])
             whole = _with_sync(whole, config, host, found)
             async with with_drafts(whole, config, host, knowledge, found.sources) as drafting:
                 yield drafting
+
+
+def _upkeep_of(index: Index, host: Host) -> list[Coroutine[Any, Any, None]]:
+    """What goes on behind the index: nothing where somebody waits, or nothing has to stay."""
+    if host.wait_ready or host.vectors.own:
+        return []
+
+    def failed(error: Exception) -> None:
+        host.log.error("replaced collections are not looked after", exc_info=error)
+
+    return [every(LOOK_INTERVAL_S, index.look_after_replaced, failed, first_s=0.0)]
 
 
 @asynccontextmanager

@@ -6,10 +6,11 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 
 from gateway.contract import Exchange, Host, People
-from gateway.toolkit.background import background
+from gateway.toolkit.background import background, every
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.algorithms.extraction import RuleExtractor
 from plugins.knowledge.memory.batches.batches import Batches
@@ -60,6 +61,7 @@ from plugins.knowledge.memory.write.governed import GovernedEntries
 from plugins.knowledge.memory.write.late_reading import LateReading
 from plugins.knowledge.memory.write.relations import EntryRelations
 from plugins.knowledge.memory.write.verifications import Verifications
+from plugins.knowledge.retrieval.replaced import LOOK_INTERVAL_S
 
 _VERSION = version("porch")
 
@@ -159,8 +161,12 @@ class Memory:
         reader = ModelReader(reading, roles, host.models, host.work, host.jobs, host.log)
         memory = _assembled(host, knowledge, roles, clock, rules, upkeep, reader)
         going = [memory.usage.run(), memory.upkeep.run_working_moves()]
-        if memory.vector_follower is not None and await memory.vector_follower.is_needed():
+        if memory.vector_follower is not None:
             going.append(memory.vector_follower.run())
+        if (vectors := memory.entries.vectors) is not None and not host.vectors.own:
+            failed = partial(FailureLog(host.log), "vectors of other models")
+            look = vectors.replaced.look
+            going.append(every(LOOK_INTERVAL_S, look, failed, first_s=0.0))
         try:
             async with background(*going):
                 yield memory

@@ -21,6 +21,7 @@ from gateway.toolkit.languages import DEFAULT, STEMMERS
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.retrieval.embeddings import Embeddings
 from plugins.knowledge.retrieval.index_contents import IndexContents
+from plugins.knowledge.retrieval.lasting_collection import LastingCollection
 from plugins.knowledge.retrieval.passages import fingerprint
 from plugins.knowledge.retrieval.points import LAYOUT, Prepared, points, prepare, spec
 from plugins.knowledge.retrieval.succession import Succession
@@ -54,6 +55,9 @@ class Index:
         embedder: the model, or None where the portal has none; then only terms are indexed.
         kept: the vectors of texts embedded before, where there is a model.
         succession: the collection that answers until this one is whole.
+
+    Attributes:
+        is_lost: whether the collection was made anew since, so that nothing is in it yet.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class Index:
         succession: Succession | None = None,
     ) -> None:
         self.collection = collection
+        self.is_lost = False
         self._succession = succession
         self._languages: tuple[int, tuple[str, ...]] = (-1, ())
         self._embedder = embedder
@@ -84,10 +89,22 @@ class Index:
         for former in FORMER_COLLECTIONS:
             await host.vectors.drop(former)
         name = collection_name(model)
-        collection = await host.vectors.collection(name, spec(dimensions))
+        collection = await LastingCollection.open(
+            host.vectors, name, spec(dimensions), lambda: opened.lose()
+        )
         succession = await Succession.open(host, name, dimensions)
         kept = None if embedder is None else Embeddings(host.database, embedder.model)
-        return cls(collection, embedder, kept, succession)
+        opened = cls(collection, embedder, kept, succession)
+        return opened
+
+    def lose(self) -> None:
+        """The collection was gone from the store, and is made anew: a sync has to fill it."""
+        self.is_lost = True
+
+    async def look_after_replaced(self) -> None:
+        """Have collections go that another model or layout has replaced, once nobody asks them."""
+        if self._succession is not None:
+            await self._succession.replaced.look()
 
     async def former(self, documents: int) -> Collection | None:
         """The collection that answers in this one's place, by words; None where this one does.

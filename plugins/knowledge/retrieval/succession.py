@@ -9,7 +9,9 @@ from pathlib import Path
 
 from gateway.contract import Collection, Host
 from gateway.toolkit.atomic_file import write_atomically
+from plugins.knowledge.retrieval.lasting_collection import LastingCollection
 from plugins.knowledge.retrieval.points import spec
+from plugins.knowledge.retrieval.replaced import Replaced
 
 LAYOUT_4 = ("passage", "head")
 """The vectors of collections whose file names none."""
@@ -28,11 +30,12 @@ class Succession:
 
     Attributes:
         former: what answers until then; None where nothing did before.
+        replaced: what has answered before, and goes once nobody asks it any more.
     """
 
     def __init__(self, host: Host, name: str, dimensions: int | None) -> None:
         self.former: Collection | None = None
-        self._host = host
+        self.replaced = Replaced(host, "notes", lambda: {self._name, self._former_name})
         self._name = name
         self._dimensions = dimensions
         self._file = host.data_dir / "index.json"
@@ -42,40 +45,34 @@ class Succession:
     async def open(cls, host: Host, name: str, dimensions: int | None) -> Succession:
         """See which collection has answered last."""
         opened = cls(host, name, dimensions)
-        last, length, done, vectors = await asyncio.to_thread(_read, opened._file)
-        if done and done != name:
-            await host.vectors.drop(done)
+        last, length, vectors = await asyncio.to_thread(_read, opened._file)
         if last and last != name:
             opened._former_name = last
-            opened.former = await host.vectors.collection(last, spec(length, vectors))
+            opened.former = await LastingCollection.open(
+                host.vectors, last, spec(length, vectors), lambda: None
+            )
         elif not last:
             await opened._write()
         return opened
 
     async def complete(self) -> None:
-        """The new collection answers from now on; the former one goes.
+        """The new collection answers from now on; the former one is replaced."""
+        former, self.former, self._former_name = self._former_name, None, ""
+        await self.replaced.add([former])
+        await self._write()
 
-        In a store that other processes share it goes at the next start: they may still ask it.
-        """
-        self.former = None
-        await self._write(done=self._former_name)
-        if self._host.vectors.own:
-            await self._host.vectors.drop(self._former_name)
-
-    async def _write(self, done: str = "") -> None:
+    async def _write(self) -> None:
         state = {
             "answers": self._name,
             "dimensions": self._dimensions,
             "vectors": list(spec(self._dimensions).dense),
-            "replaced": done,
         }
         await asyncio.to_thread(write_atomically, self._file, json.dumps(state).encode())
 
 
-def _read(file: Path) -> tuple[str, int | None, str, Sequence[str]]:
+def _read(file: Path) -> tuple[str, int | None, Sequence[str]]:
     try:
         state = json.loads(file.read_bytes())
-        vectors = state.get("vectors", LAYOUT_4)
-        return str(state["answers"]), state["dimensions"], str(state["replaced"]), vectors
+        return str(state["answers"]), state["dimensions"], state.get("vectors", LAYOUT_4)
     except (OSError, ValueError, LookupError, TypeError):  # none yet, or damaged: nothing answers
-        return "", None, "", ()
+        return "", None, ()

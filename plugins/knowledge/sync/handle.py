@@ -64,7 +64,7 @@ async def open_handle(
         sources = await open_sources(config, host)
         sync = Sync(sources, host.objects, store, index, rules, rebuildable(host.data_dir))
         await sync.load()
-        knowledge.set_unfinished(sync.status.unfinished)
+        knowledge.set_unfinished(sync.unfinished)
         sync_loop = SyncLoop(host, store, sync, sources, namespace)
         verifier = Verifier(sources, host.objects, index, rules, sync.own)
         async with open_followers(

@@ -33,6 +33,10 @@ READER_VERSION = 4
 MANY_DOCUMENTS = 1_000
 """So many written at once leave memory behind that is worth giving back to the system."""
 
+_LOST = (
+    "The search index was gone from the vector store and is being made anew. Ask again in a minute."
+)
+
 SETTINGS_NOT_READ = {"memory", "github", "schedule"}
 """The settings that change nothing about how a note is read."""
 
@@ -160,6 +164,15 @@ class Sync:
         """Whether store and index are being brought up to date, or compared, just now."""
         return self._running.locked()
 
+    @property
+    def has_lost_index(self) -> bool:
+        """Whether the index was gone from the vector store, and is still to be filled."""
+        return self._index.is_lost
+
+    def unfinished(self) -> str:
+        """What an answer says while it comes from a part of the base; else an empty text."""
+        return self.status.unfinished() or (_LOST if self.has_lost_index else "")
+
     async def load(self) -> None:
         """Show what an earlier process left in the store."""
         self._manifest = await self._manifests.load(self._index.fingerprint)
@@ -184,6 +197,7 @@ class Sync:
                 raise
             self.status.error = ""
             self.status.ready = True
+            self._index.is_lost &= self._manifest.index != self._index.fingerprint
             if len(outcome.written) >= MANY_DOCUMENTS:
                 await asyncio.to_thread(give_back)
             return outcome

@@ -165,9 +165,10 @@ class SyncLoop:
             self._announce(outcome)
 
     async def _turn(self) -> None:
-        """Sync where a note is to be published by now, or no more, and nobody has changed it."""
+        """Sync where a note is to be published by now, or no more, and nobody has changed it; and
+        where the index was lost."""
         turns = self._sync.status.turns
-        if turns is not None and turns <= datetime.now(UTC):
+        if self._sync.has_lost_index or (turns is not None and turns <= datetime.now(UTC)):
             await self.sync_once()
 
     async def _retry_behind(self) -> None:

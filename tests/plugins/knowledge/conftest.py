@@ -37,6 +37,7 @@ class StoredIndex:
 
     def __init__(self, objects: Objects, fingerprint: str = "1") -> None:
         self.fingerprint = fingerprint
+        self.is_lost = False
         self.replaced: list[str] = []
         self._objects = objects
 

@@ -14,7 +14,10 @@ from gateway.repositories import Retry
 from gateway.services.vectors.qdrant import QdrantVectors
 from gateway.testing import TestPortal, open_test_portal
 from plugins.knowledge import plugin
-from plugins.knowledge.sync import build
+from plugins.knowledge.memory.store.vectors import stored_name
+from plugins.knowledge.memory.upkeep import vector_succession
+from plugins.knowledge.retrieval import index
+from plugins.knowledge.sync import build, sync_loop
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.plugins.skills_repo.waiting import until
 from tests.servers.github_contents import GithubContents, Repo
@@ -160,3 +163,36 @@ async def test_what_is_kept_is_found_survives_a_restart_and_goes_when_it_is_take
         gone = await portal.http("ana").delete(f"{API}/{kept}?hard_delete=true")
         assert gone.json()["deleted"] is True
         assert await remembered(portal, "beans strings") == []
+
+
+async def test_vectors_that_are_gone_are_made_anew(
+    github: GithubContents,
+    history: History,
+    stores: Mapping[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sync_loop, "POLL_INTERVAL_S", 0.2)
+    monkeypatch.setattr(vector_succession, "RETRY_INTERVAL_S", 0.2)
+    async with opened(github, stores, tmp_path / "data") as portal:
+        await until(served(portal, RAW))
+        await portal.sign_in("ana")
+        made = await portal.call("remember", {"content": "Beans climb poles."}, tier="ana")
+        assert not made.is_error, made.text
+        shares = portal.running.services.for_plugin("knowledge")
+        assert shares.embedder is not None
+        vectors, model = shares.vectors, shares.embedder.model
+        await vectors.drop(index.collection_name(model))
+        await vectors.drop(stored_name("memory", model))
+
+        async def all_is_found() -> bool:
+            answer = await portal.call("search_knowledge", {"query": "who makes decisions"})
+            assert not answer.is_error, answer.text
+            hits = [one["id"] for one in answer.structured["results"]]
+            asked = {"query": "what do beans grow on", "mode": "semantic"}
+            told = await portal.http("ana").post(f"{API}/query", json=asked)
+            assert told.status_code == 200, told.text
+            entries = [each["entry"]["content"] for each in told.json()["results"]]
+            return hits[:1] == ["cell"] and "Beans climb poles." in entries
+
+        await until(all_is_found)

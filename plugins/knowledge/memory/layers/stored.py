@@ -35,8 +35,8 @@ two is near to nothing."""
 CANDIDATES = 40
 """Entries that words and meaning find each, before the two are weighed together."""
 _BEHIND_NOTE = (
-    "What other processes of the portal wrote of late, or what was kept for another model, may not "
-    "be found by its meaning yet."
+    "What other processes of the portal wrote of late, or what was kept for another model or gone "
+    "from the vector store, may not be found by its meaning yet."
 )
 
 

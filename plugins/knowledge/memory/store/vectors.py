@@ -32,7 +32,9 @@ from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.store.failure_log import FailureLog
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
 from plugins.knowledge.memory.store.reads import sql_batches
+from plugins.knowledge.retrieval.lasting_collection import LastingCollection
 from plugins.knowledge.retrieval.passages import fingerprint
+from plugins.knowledge.retrieval.replaced import Replaced
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,7 +107,8 @@ class MemoryVectors:
         embedder: the model.
 
     Attributes:
-        behind: whether the store has yet to follow what other processes wrote.
+        behind: whether the store has yet to follow what other processes wrote, or was lost.
+        replaced: the collections of other models, which go once nobody asks them.
     """
 
     def __init__(self, host: Host, embedder: Embedder) -> None:
@@ -114,6 +117,10 @@ class MemoryVectors:
         self._host = host
         self._failed = FailureLog(host.log)
         self._collections: dict[str, Collection] = {}
+        self._own = {
+            stored_name(collection_name(each), embedder.model) for each in COLLECTION_LAYERS
+        }
+        self.replaced = Replaced(host, "memory", lambda: self._own)
         self.behind = False
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -245,7 +252,8 @@ class MemoryVectors:
         if (known := self._collections.get(name)) is not None:
             return known
         spec = CollectionSpec(dense={VECTOR_NAME: self.embedder.dimensions}, indexed=_INDEXED)
-        opened = await self._host.vectors.collection(stored_name(name, self.embedder.model), spec)
+        stored = stored_name(name, self.embedder.model)
+        opened = await LastingCollection.open(self._host.vectors, stored, spec, self._lose)
         self._collections[name] = opened
         return opened
 
@@ -257,12 +265,14 @@ class MemoryVectors:
         return True
 
     async def remove_former(self, models: Ids[str]) -> None:
-        """Remove the collections of other models, and those of earlier versions."""
+        """Have the collections of other models go, and those of earlier versions."""
         others = set(models) - {self.embedder.model}
         names = {collection_name(layer) for layer in COLLECTION_LAYERS}
         former = {stored_name(name, model) for name in names for model in others}
-        for name in sorted({*former, *FORMER_COLLECTIONS}):
-            await self._host.vectors.drop(name)
+        await self.replaced.add(sorted({*former, *FORMER_COLLECTIONS}))
+
+    def _lose(self) -> None:
+        self.behind = True
 
 
 def _of_people(entry_filter: EntryFilter) -> list[Condition]:

@@ -45,10 +45,6 @@ class VectorFollower:
     failed: FailureLog
     clock: Callable[[], float] = time.monotonic
 
-    async def is_needed(self) -> bool:
-        """Always: others write at any time."""
-        return True
-
     async def run(self) -> None:
         """Follow, for as long as it is awaited."""
         place, swept = 0, -REPAIR_INTERVAL_S

@@ -11,7 +11,8 @@ from plugins.knowledge.memory.store.vectors import MemoryVectors
 from plugins.knowledge.memory.upkeep.vector_repair import VectorRepair
 
 RETRY_INTERVAL_S = 5.0
-"""Seconds after which it is tried again where a store does not answer."""
+"""Seconds after which it is tried again where a store does not answer, and looked for what was
+lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +29,32 @@ class VectorSuccession:
     vectors: MemoryVectors
     failed: FailureLog
 
-    async def is_needed(self) -> bool:
+    async def run(self) -> None:
+        """Fill the store where it is empty, and whenever it was lost, for as long as it is awaited.
+
+        Then the points of other models go.
+        """
+        looked = False
+        while True:
+            try:
+                if self.vectors.behind or not looked:
+                    await self._fill()
+                    looked = True
+            except Exception as error:
+                self.failed("vectors of a new model", error)
+            await asyncio.sleep(RETRY_INTERVAL_S)
+
+    async def _fill(self) -> None:
+        if self.vectors.behind or (await self._has_vectors() and await self.vectors.is_empty()):
+            self.vectors.behind = True
+            models = await self.vectors.kept.models()
+            await VectorRepair(self.inventory, self.vectors)()
+            await self.vectors.remove_former(models)
+        self.vectors.behind = False
+
+    async def _has_vectors(self) -> bool:
         """Whether any entry has a vector."""
         async for page in self.inventory.embedded():
             if page:
                 return True
         return False
-
-    async def run(self) -> None:
-        """Fill the store where it is empty; then the points of other models go."""
-        while True:
-            try:
-                if await self.vectors.is_empty():
-                    self.vectors.behind = True
-                    models = await self.vectors.kept.models()
-                    await VectorRepair(self.inventory, self.vectors)()
-                    await self.vectors.remove_former(models)
-                self.vectors.behind = False
-                return
-            except Exception as error:
-                self.failed("vectors of a new model", error)
-                await asyncio.sleep(RETRY_INTERVAL_S)

@@ -3,9 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from plugins.knowledge.memory.store.vectors import MemoryVectors
+from plugins.knowledge.retrieval import replaced
 from tests.plugins.knowledge.memory.conftest import ANA, Opener, World
 from tests.plugins.knowledge.memory.upkeep.conftest import points
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder
@@ -74,3 +77,23 @@ async def test_the_same_model_embeds_nothing_anew(open_world: Opener) -> None:
     world = await open_world(again)
     await whole(world, 1)
     assert again.read == []
+
+
+async def test_what_a_former_model_made_stays_for_who_asks_it_and_goes_a_day_later(
+    open_world: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = await open_world(WordEmbedder())
+    await world.remember(ANA, "The gate is green.")
+    await whole(world, 1)
+    model = Slow()
+    model.may.set()
+    world = await open_world(model)
+    await whole(world, 1)
+    vectors = world.memory.entries.vectors
+    assert vectors is not None
+    await vectors.replaced.look()
+    assert not await MemoryVectors(world.host, WordEmbedder()).is_empty()
+    monkeypatch.setattr(replaced, "KEPT", timedelta(0))
+    await vectors.replaced.look()
+    assert await MemoryVectors(world.host, WordEmbedder()).is_empty()
+    assert not await vectors.is_empty()
