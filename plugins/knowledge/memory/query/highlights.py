@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from gateway.toolkit.words import terms
@@ -17,6 +20,10 @@ MAX_PART_CHARACTERS = 240
 """Characters of one part."""
 MORE_WORDS = 2
 """By how many more words of a question another part is shown than that which is near to it."""
+RARER = 10
+"""How much more often another word of the question stands in a text than one that is rare in it."""
+LEAD = 5
+"""What part of what is shown may stand before the words, to say what they are about: a fifth."""
 _REMEMBERED_CHARACTERS = 1_000
 """Characters of the longest text whose words are remembered, in about twenty times as many
 bytes."""
@@ -25,11 +32,29 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 
 
 class _Hit(NamedTuple):
-    """A word that was asked for: where it stands, and which terms it is."""
+    """A word that was asked for: where it stands, in which part, and which terms it is."""
 
     start: int
     end: int
+    part: int
     terms: frozenset[str]
+
+
+class _Span(NamedTuple):
+    """Words that stand together: how much they count, and the first and the last of them."""
+
+    worth: int
+    first: _Hit
+    last: _Hit
+
+    @property
+    def fitness(self) -> tuple[int, int, int]:
+        """How good it is: more words first, then fewer sentences, then the tighter.
+
+        One word alone is as tight however long it is.
+        """
+        first, last = self.first, self.last
+        return self.worth, first.part - last.part, first.start - last.start
 
 
 class _Words(NamedTuple):
@@ -79,7 +104,7 @@ def best_window(
         asked: the terms of the question.
         longest: characters of the part, at most.
         passage: the one that is near to the question: the part is of that, unless two words more
-            stand together elsewhere.
+            stand together elsewhere, or one that is rare.
 
     Returns:
         Where it begins and ends: all of a short text, the beginning where no word stands.
@@ -87,47 +112,72 @@ def best_window(
     if len(text) <= longest:
         return 0, len(text)
     hits = _hits(text, asked)
-    said, start = _fullest(hits, longest)
-    for first, last in passages(text)[passage : passage + 1] if passage else ():
-        inside, at = _fullest([hit for hit in hits if first <= hit.start < last], longest)
-        if inside > said - MORE_WORDS:
-            start = max(first, at)
-    start = min(start, len(text) - longest)
+    worth = _worth(hits)
+    best, least = _fullest(hits, worth, longest), 0
+    for begin, last in passages(text)[passage : passage + 1] if passage else ():
+        inside = _fullest([hit for hit in hits if begin <= hit.start < last], worth, longest, begin)
+        if inside.worth > best.worth - MORE_WORDS:
+            best, least = inside, begin
+    # Most of the room is behind: what somebody asks for follows the words that they ask with.
+    first = best.first.start
+    before = min(longest // LEAD, (longest - (best.last.end - first)) // 3)
+    start = min(max(least, first - before), len(text) - longest)
     return start, start + longest
 
 
-def _fullest(hits: Sequence[_Hit], longest: int) -> tuple[int, int]:
-    """The most different words that stand together, and where what is shown of them begins."""
-    lead = longest // 5  # what stands before a word says what it is about
+def _worth(hits: Sequence[_Hit]) -> Mapping[str, int]:
+    """How much each term counts: more words for one that is rare beside others of the question.
+
+    Of a list of alike sentences that one says which is meant, and no model tells 90 from 91.
+    """
+    often = Counter(term for hit in hits for term in hit.terms)
+    most = max(often.values(), default=0)
+    return {term: MORE_WORDS if count * RARER <= most else 1 for term, count in often.items()}
+
+
+def _fullest(hits: Sequence[_Hit], worth: Mapping[str, int], longest: int, at: int = 0) -> _Span:
+    """Where the most different words stand together: of several such places the tightest.
+
+    Args:
+        hits: the words.
+        worth: how much each of their terms counts.
+        longest: characters of what is shown.
+        at: where the text of these words begins.
+    """
     inside: deque[_Hit] = deque()
     counted: Counter[str] = Counter()
-    best, start = 0, 0
+    none = _Hit(at, at, 0, frozenset())
+    best = _Span(0, none, none)
     for hit in hits:
         inside.append(hit)
         counted.update(hit.terms)
-        while inside and hit.end - inside[0].start > longest - lead:
+        while inside and (
+            hit.end - inside[0].start > longest - longest // LEAD
+            or all(counted[term] > 1 for term in inside[0].terms)  # it comes again
+        ):
             counted.subtract(inside.popleft().terms)
-        if inside and (named := sum(1 for count in counted.values() if count)) > best:
-            best, start = named, max(0, inside[0].start - lead)
-    return best, start
+        if inside:
+            named = sum(worth[term] for term, count in counted.items() if count)
+            best = max(best, _Span(named, inside[0], hit), key=lambda span: span.fitness)
+    return best
 
 
 def _hits(text: str, asked: frozenset[str]) -> list[_Hit]:
+    known = _words(text)
+    ends = [last for last, _, _ in known.parts]
     return [
-        _Hit(start, end, asked & named)
-        for start, end, named in _words(text).words
+        _Hit(start, end, bisect_right(ends, start), asked & named)
+        for start, end, named in known.words
         if not asked.isdisjoint(named)
     ]
 
 
 def _parts(content: str, hits: Sequence[_Hit]) -> Iterator[_Part]:
     """The parts in which a word was hit."""
-    at = 0
-    for last, start, end in _words(content).parts:
-        first = at
-        while at < len(hits) and hits[at].start < last:
-            at += 1
-        if shown := [hit for hit in hits[first:at] if hit.end <= end]:
+    places = _words(content).parts
+    for part, inside in groupby(hits, attrgetter("part")):
+        _, start, end = places[part]
+        if shown := [hit for hit in inside if hit.end <= end]:
             named = shown[0].terms.union(*[hit.terms for hit in shown[1:]])
             yield _Part(len(named), start, end, shown)
 
