@@ -24,13 +24,15 @@ from plugins.knowledge.memory.api.requests import (
 from plugins.knowledge.memory.api.standing import standing_routes
 from plugins.knowledge.memory.api.streams import streaming_url, streams
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE
+from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE, CreateRequest
 from plugins.knowledge.memory.model.responses import (
     CreateResponse,
     DeleteResponse,
     MetadataResponse,
     QueryResponse,
 )
+from plugins.knowledge.memory.rights.recipients import opens_to_nobody
+from plugins.knowledge.memory.write.drafts import requested_access
 
 PREFIXES = ("/openspec/v1/knowledge", "/api/v1/knowledge")
 VERSION = "1.0.0"
@@ -147,10 +149,10 @@ def _reads(memory: Memory) -> list[Route]:
 
 def _writes(memory: Memory) -> list[Route]:
     async def create(asked: Create, caller: Caller) -> CreateResponse:
-        return await memory.governed.create(asked, caller)
+        return _told(await memory.governed.create(asked, caller), asked)
 
     async def update(asked: Update, caller: Caller) -> CreateResponse:
-        return await memory.governed.update(asked.id, asked, caller)
+        return _told(await memory.governed.update(asked.id, asked, caller), asked)
 
     return [
         Route(
@@ -179,6 +181,18 @@ def _writes(memory: Memory) -> list[Route]:
         ),
         _removal(memory),
     ]
+
+
+def _told(made: CreateResponse, asked: CreateRequest) -> CreateResponse:
+    """The answer, which says where a policy is for others and names none: the protocol allows it.
+
+    The tools refuse it; an entry's own ``access_policy`` has no place for names at all.
+    """
+    access = requested_access(asked)
+    if not (field := opens_to_nobody(access)):
+        return made
+    note = f"It is {access.policy} and names nobody in {field}, so that its owner alone reads it."
+    return made.model_copy(update={"note": note})
 
 
 def _removal(memory: Memory) -> Route:

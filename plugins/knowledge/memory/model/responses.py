@@ -136,6 +136,10 @@ class CreateResponse(BaseModel):
     entry: KnowledgeEntry
     status: Literal["created", "updated", "pending_approval"]
     approval_required: ApprovalRequired | None = None
+    note: str | None = Field(
+        None,
+        description="That nobody else reads it, where its policy is for others and names none.",
+    )
     near: list[NearEntry] = Field(
         default_factory=list,
         description="Earlier entries near in meaning: say how the new one goes together with them.",

@@ -100,6 +100,35 @@ class Recipients:
         )
 
 
+def opens_to_nobody(access: AccessPolicyConfig) -> str:
+    """Which field names nobody although the policy is for whom it names; empty where none does.
+
+    Args:
+        access: a policy that somebody asks for.
+    """
+    named = {
+        AccessPolicy.RESTRICTED: ("approved_users", access.approved_users),
+        AccessPolicy.SHARED: ("allowed_teams", access.allowed_teams),
+    }
+    field, those = named.get(access.policy, ("", ()))
+    return "" if those else field
+
+
+def check_named(access: AccessPolicyConfig) -> None:
+    """Refuse a policy that would leave an entry its owner's alone, and is not called private.
+
+    Raises:
+        MemoryFailed: it is for people or groups, and names none.
+    """
+    if field := opens_to_nobody(access):
+        who = "groups" if field == "allowed_teams" else "people"
+        raise _refusal(
+            field,
+            f"a policy that is {access.policy} and names nobody opens it to nobody; name {who} "
+            "(find_people), or say private",
+        )
+
+
 def _without_unused_names(
     access: AccessPolicyConfig, users: frozenset[str], teams: frozenset[str]
 ) -> AccessPolicyConfig:

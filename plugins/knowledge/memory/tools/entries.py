@@ -13,11 +13,12 @@ from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import validate
 from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
-from plugins.knowledge.memory.model.policy import AccessPolicy
+from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
 from plugins.knowledge.memory.model.responses import CreateResponse, NearEntry
 from plugins.knowledge.memory.model.validity import MAX_RELATIONS
+from plugins.knowledge.memory.rights.recipients import check_named
 from plugins.knowledge.memory.tools.annotations import ADDS, CHANGES, READ_ONLY
 from plugins.knowledge.memory.tools.approvals import PENDING_NOTE, approval_tools
 from plugins.knowledge.memory.tools.conversations import conversation_tool
@@ -135,9 +136,14 @@ class NewMemory(BaseModel):
     )
 
     def request(self) -> CreateRequest:
-        """The same, as the protocol writes it."""
+        """The same, as the protocol writes it.
+
+        Raises:
+            MemoryFailed: it would be open to people or groups, and names none.
+        """
         said = self.model_dump(include={"title", "tags", "confidence", "importance"})
         readers = self.model_dump(include={"policy", "approved_users", "allowed_teams"})
+        check_named(validate(AccessPolicyConfig, readers))
         options = {
             "access_policy": readers,
             "layer": {"type": self.layer, "agent_id": self.agent_id},
@@ -193,10 +199,12 @@ class ChangedMemory(BaseModel):
         None, description="Who may read it from now on; only its owner can say so."
     )
     approved_users: list[str] | None = Field(
-        None, description="The ids of all people who may, where it is restricted."
+        None,
+        description="All people who may, where it is restricted: their ids, or the names of those "
+        "who share a group with you (find_people).",
     )
     allowed_teams: list[str] | None = Field(
-        None, description="All groups whose members may, where it is shared."
+        None, description="All groups whose members may, where it is shared (find_people)."
     )
 
     def request(self, record: Record) -> UpdateRequest:
@@ -204,6 +212,9 @@ class ChangedMemory(BaseModel):
 
         Args:
             record: the entry as it is.
+
+        Raises:
+            MemoryFailed: it would be opened to people or groups, and names none.
         """
         said = self.model_dump(include={"title", "tags"}, exclude_none=True)
         metadata = {**record.metadata.model_dump(), **said}
@@ -211,7 +222,9 @@ class ChangedMemory(BaseModel):
         entry = {"content": content, "metadata": metadata, "version": self.version}
         named = {"policy", "approved_users", "allowed_teams"}
         if readers := self.model_dump(include=named, exclude_none=True):
-            options = {"access_policy": {**record.access.model_dump(), **readers}}
+            wanted = {**record.access.model_dump(), **readers}
+            check_named(validate(AccessPolicyConfig, wanted))
+            options = {"access_policy": wanted}
             return validate(UpdateRequest, {"entry": entry, "options": options})
         return validate(UpdateRequest, {"entry": entry})
 

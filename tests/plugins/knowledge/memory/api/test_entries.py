@@ -112,3 +112,20 @@ async def test_an_entry_says_that_another_one_stands_in_its_place(portal: TestPo
     listed = (await portal.http("members").get(f"{OWN}/entries")).json()["data"]
     said = {each["id"]: each.get("standing") for each in listed}
     assert said == {new: None, old: one["standing"]["text"]}
+
+
+@pytest.mark.parametrize("policy", ["shared", "restricted"])
+async def test_a_policy_that_names_nobody_is_kept_and_the_answer_says_who_reads_it(
+    portal: TestPortal, policy: str
+) -> None:
+    said = {"content": "Water at six.", "access_policy": policy}
+    made = (await portal.http("members").post(f"{OWN}/create", json={"entry": said})).json()
+    assert made["status"] == "created"
+    assert "owner alone" in made["note"]
+    change = {"entry": {"content": "Water at seven."}}
+    path = f"{OWN}/{made['entry']['id']}"
+    changed = (await portal.http("members").put(path, json=change)).json()
+    assert not changed.get("note")
+    access = {"access_policy": {"policy": policy}}
+    opened = (await portal.http("members").put(path, json={**change, "options": access})).json()
+    assert "owner alone" in opened["note"]

@@ -91,7 +91,7 @@ class Village:
             "options": {"access_policy": access},
             "governance": {"require_approval": way == "approval" and named != []},
         }
-        if way == "tool":
+        if way == "tool" and policy != "shared":  # which names a group there
             told = {"content": f"The {mark} sleeps.", "title": mark, **access}
             kept = (await self.portal.call("remember", told, tier=owner)).structured
             assert kept is not None

@@ -100,6 +100,25 @@ async def test_what_would_be_shared_with_nobody_is_refused_and_nothing_is_writte
     assert not await found(town, "ana")
 
 
+@pytest.mark.parametrize(("policy", "named"), [("shared", "groups"), ("restricted", "people")])
+async def test_a_policy_for_others_that_names_none_is_refused_by_the_tools(
+    town: TestPortal, policy: str, named: str
+) -> None:
+    said = {"content": "Beds are watered at six.", "policy": policy}
+    refused = await town.call("remember", said, tier="ana")
+    assert refused.is_error
+    assert f"name {named} (find_people), or say private" in refused.text
+    assert not await found(town, "ana")
+    kept = (await share(town, "ana", allowed_teams=["garden"])).structured
+    change = {"id": kept["id"], "policy": policy}
+    changed = await town.call("update_memory", change, tier="ana")
+    assert changed.is_error == (policy == "restricted"), "what it named stays named"
+    emptied = {"id": kept["id"], "allowed_teams": []}
+    assert (await town.call("update_memory", emptied, tier="ana")).is_error
+    words = {"id": kept["id"], "content": "Beds are watered at seven."}
+    assert not (await town.call("update_memory", words, tier="ana")).is_error
+
+
 async def test_who_shares_no_group_is_told_of_nobody(town: TestPortal) -> None:
     """Ben exists and Zoe does not: Ana, who shares no group with either, hears the same of both."""
     said = [(await share(town, "ana", approved_users=[name])).text for name in ("ben", "zoe")]
