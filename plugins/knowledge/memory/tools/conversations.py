@@ -54,7 +54,8 @@ def conversation_tool(memory: Memory) -> Tool:
         "Keep a conversation for you alone: its turns as they were said, and what it says of "
         "decisions, preferences and plain facts as entries of their own, each with the turn that "
         "its words come from. Sentences that nobody is sure of, and questions, are left in the "
-        "turns. Say what it does not find with `remember`.",
+        "turns; of other languages than English only the turns are kept, unless an admin lets a "
+        "model read them. Say what it does not find with `remember`.",
         run,
         args=SaidConversation,
         result=KeptConversation,

@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.algorithms.extraction import Extracted, Extractor, Kind, Turn
+from plugins.knowledge.memory.algorithms.foreign import is_foreign
 from plugins.knowledge.memory.extraction.findings import merged
-from plugins.knowledge.memory.extraction.reader import ModelReader
+from plugins.knowledge.memory.extraction.reader import ModelReader, Reading
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed, validate
 from plugins.knowledge.memory.model.requests import CreateRequest
@@ -63,6 +64,9 @@ class KeptConversation(BaseModel):
         exclude_if=_is_none,
         description="What of it is read later, by whom, and why; or why no model has read it.",
     )
+    note: str | None = Field(
+        None, exclude_if=_is_none, description="What nothing was looked for in, and what to do."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,14 @@ class Conversations:
         kept = [await self.keep(each, ids[each.turn], caller, name) for each in extracted]
         later = await self.reader.later(reading, turns, ids, caller)
         found = [each for each in kept if each is not None]
-        return KeptConversation(turns=ids, found=found, later=later or None)
+        note = _note(turns, extracted, self._read(reading, len(turns)))
+        return KeptConversation(turns=ids, found=found, later=later or None, note=note)
+
+    def _read(self, reading: Reading, turns: int) -> frozenset[int]:
+        """The numbers of the turns that a model has read."""
+        if not (self.reader.rules.model or self.reader.rules.agents):
+            return frozenset()
+        return frozenset(range(turns)).difference(*reading.left)
 
     async def _keep_turn(self, turn: Turn, caller: Caller, name: str, before: str | None) -> str:
         entry = {
@@ -149,6 +160,22 @@ class Conversations:
             found_by=None if one.by is None else f"{one.by.kind} {one.by.model}",
             near=made.near,
         )
+
+
+def _note(
+    turns: Sequence[Turn], extracted: Sequence[Extracted], read: frozenset[int]
+) -> str | None:
+    """That rules could not read some turns, and no model has; None where there are none."""
+    known = read | {each.turn for each in extracted}
+    missed = sum(is_foreign(each.text) for at, each in enumerate(turns) if at not in known)
+    if not missed:
+        return None
+    return (
+        f"{missed} of {len(turns)} turns seem to be in another language than English. They are "
+        "kept and found as they were said, but the rules that find decisions, preferences and "
+        "facts read English alone: keep those with remember. A model reads other languages, where "
+        "an admin lets one read conversations (memory.extraction)."
+    )
 
 
 def _tags(one: Extracted) -> list[str]:

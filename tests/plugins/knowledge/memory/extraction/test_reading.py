@@ -231,3 +231,15 @@ async def test_what_would_be_the_same_again_is_left_to_agents(code: Any) -> None
             states = await work_done(portal, "knowledge", "extract", lambda _: {"found": []})
     assert "take_work" in told["later"]
     assert list(states.values()) == ["accepted"]
+
+
+@pytest.mark.parametrize("model", [False, True])
+async def test_only_where_no_model_reads_it_another_language_is_told_of(model: bool) -> None:
+    german = "Wir haben beschlossen, den Saatguttausch im April zu machen."
+    said = {"name": "beds", "turns": [{"speaker": "Uli", "text": german}]}
+    found = {"kind": "decision", "turn": 0, "quote": german[:-1], "what": german}
+    with AnsweringModel(lambda prompt: {"found": [found]}) as served:
+        async with open_test_portal(plugin, config=config(served.config, model=model)) as portal:
+            told = await portal.call("remember_conversation", said)
+    assert [each["what"] for each in told.structured["found"]] == ([german] if model else [])
+    assert ("note" in told.structured) is not model

@@ -64,6 +64,37 @@ async def test_the_same_words_behind_another_question_are_another_turn(world: Wo
     assert again.turns == kept.turns
 
 
+FOREIGN = [
+    "Wir haben beschlossen, den Saatguttausch im April zu machen.",
+    "Hemos decidido plantar tomates en el huerto en abril.",
+    "\u6211\u4eec\u51b3\u5b9a\u56db\u6708\u79cd\u756a\u8304\u3002",
+    "\u041c\u044b \u0440\u0435\u0448\u0438\u043b\u0438.",
+    "Ich mag lieber kurze Treffen, und alle anderen finden das auch gut.",
+]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+async def test_that_the_rules_read_no_other_language_is_said(world: World, text: str) -> None:
+    kept = await world.memory.conversations([*TALK, Turn("Uli", text)], ANA, "talk-1")
+    assert len(kept.found) == 3
+    assert kept.note is not None
+    assert kept.note.startswith("1 of 4 turns seem to be in another language")
+    assert f"Uli: {text}" in await world.found(ANA, text)
+
+
+async def test_english_talk_has_no_note_whether_anything_is_found_in_it(world: World) -> None:
+    chat = [
+        "Hello! How was your week?",
+        "Great idea, thanks Rosa!",
+        "Yes.",
+        "No idea at all.",
+        "42",
+    ]
+    chat += ["I do not de facto agree.", "Water beds daily, check pumps.", "\U0001f600", "42"]
+    said = [*TALK, *(Turn("Ana", each) for each in chat)]
+    assert (await world.memory.conversations(said, ANA, "talk-1")).note is None
+
+
 texts = st.text(max_size=200) | st.sampled_from([each.text for each in TALK])
 
 
