@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
+from gateway.toolkit.languages import language_of
 from gateway.toolkit.words import STOP_WORDS, terms
 from plugins.knowledge.memory.algorithms.extraction import Kind
 from plugins.knowledge.memory.algorithms.vocabulary import (
@@ -115,14 +116,26 @@ def _programs(text: str) -> Iterator[str]:
 
 def _names(text: str) -> Iterator[str]:
     """Names as they are written, and their single words: "Ruth Adler" is Ruth, and Adler."""
+    german = language_of(text) == "de"
     for match in _CAPITALISED.finditer(text):
         begins = _BEGINS.search(text[: match.start()]) is not None
         said = _trimmed([_POSSESSIVE.sub("", word) for word in match[0].split()])
+        if german and not text.startswith(":", match.end()):
+            said = _named_in_german(said, begins=begins)
         if not said or (begins and len(said) == 1 and not _is_name_at_beginning(said[0])):
             continue
         yield " ".join(said)
         if len(said) > 1:
             yield from (word for word in said if len(word) > 2 and not _is_plain(word))
+
+
+def _named_in_german(words: list[str], *, begins: bool) -> list[str]:
+    """A name in a language whose nouns all have capitals: two words at least are one.
+
+    Before a colon, where a speaker stands, one is enough; at the beginning any word has a capital.
+    """
+    words = words[1:] if begins else words
+    return words if len(words) > 1 else []
 
 
 def _trimmed(words: list[str]) -> list[str]:

@@ -49,6 +49,10 @@ class SourceType(StrEnum):
     CUSTOM_PROVIDER = "custom_provider"
 
 
+FROM = "from"
+"""The custom field of what was found in a conversation: the id of the turn whose words it has."""
+
+
 class KnowledgeMetadata(Part):
     """What is said about an entry."""
 

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.toolkit.sql import among_parameter
 from plugins.knowledge.memory.algorithms.entities import MAX_SHARED, maybe_named_in
-from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.entry import FROM, Layer
 from plugins.knowledge.memory.model.query_context import Question, Scored
 from plugins.knowledge.memory.store.reads import Reads, scored
 from plugins.knowledge.memory.store.tables import entities, entries, words
@@ -22,6 +22,7 @@ from plugins.knowledge.memory.store.words import SHOWN, term_ids
 
 MAX_LEADING = 8
 """Names, the rarest ones, that are followed."""
+_SAID = (*SHOWN, entries.c.layer, entries.c.fingerprint, entries.c.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,21 @@ class Naming:
         entries: how many entries name it, of those that the reader may read.
         scored: the entry, without a score.
         layer: where it is.
+        taken_from: the id of the turn whose words it has, where it was found in a conversation.
+        words: what entries that say the same have in common.
     """
 
     name: str
     entries: int
     scored: Scored
     layer: Layer
+    taken_from: str | None = None
+    words: str = ""
+
+    def repeats(self, other: Naming) -> bool:
+        """Whether it says what another does, or a part of it: neither leads to anything new."""
+        ids = {self.scored.id, other.scored.id}
+        return self.words == other.words or not ids.isdisjoint({self.taken_from, other.taken_from})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +86,7 @@ class EntityLinks:
             if not counts:
                 return []
             found = await connection.execute(_naming(shape), {**values, "names": list(counts)})
-            named = [
-                Naming(row.entity, counts[row.entity], scored(row), Layer(row.layer))
-                for row in found
-            ]
+            named = [_naming_of(row, row.entity, counts[row.entity]) for row in found]
             return named + said
 
 
@@ -103,7 +110,7 @@ async def _said_without_capitals(
     rows = await connection.execute(_saying(shape), {**values, "terms": wanted})
     saying = {row.term: row.entries for row in rows}
     return [
-        Naming(name, written[name] + 1, scored(row), Layer(row.layer))
+        _naming_of(row, name, written[name] + 1)
         for row in sources
         for name in sorted(maybe[row.number] & written.keys())
         if terms[name] and 2 * written[name] >= min(saying.get(each, 0) for each in terms[name])
@@ -114,7 +121,7 @@ async def _said_without_capitals(
 def _sources(shape: FilterShape) -> Select[Any]:
     """The entries whose names are followed, with what they say."""
     numbered = among_parameter(entries.c.number, "numbers")
-    shown = sa.select(*SHOWN, entries.c.layer, entries.c.content)
+    shown = sa.select(*_SAID, entries.c.content)
     return shown.where(numbered, readable(), *filter_conditions(shape))
 
 
@@ -178,7 +185,13 @@ def _up_to(rows: Select[Any], most: int, beside: sa.FromClause) -> sa.Label[int]
 @lru_cache(maxsize=256)
 def _naming(shape: FilterShape) -> Select[Any]:
     named = among_parameter(entities.c.entity, "names")
-    return _found(shape, *SHOWN, entries.c.layer, entities.c.entity).where(named)
+    return _found(shape, *_SAID, entities.c.entity).where(named)
+
+
+def _naming_of(row: Any, name: str, count: int) -> Naming:
+    origin = (row.metadata.get("custom") or {}).get(FROM)
+    taken_from = origin if isinstance(origin, str) else None
+    return Naming(name, count, scored(row), Layer(row.layer), taken_from, row.fingerprint)
 
 
 def _found(shape: FilterShape, *columns: Any) -> Select[Any]:

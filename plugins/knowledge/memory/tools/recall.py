@@ -12,7 +12,7 @@ from gateway.contract import Caller, Listing, Page, Tier, Tool, piece
 from plugins.knowledge.memory.algorithms.relevance import FLOOR, MAX_NEAREST
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.author import AUTHOR_FILTER, BY_FIELD
-from plugins.knowledge.memory.model.entry import KnowledgeSource, Layer
+from plugins.knowledge.memory.model.entry import FROM, KnowledgeSource, Layer
 from plugins.knowledge.memory.model.errors import validate
 from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
 from plugins.knowledge.memory.model.policy import AccessPolicy
@@ -31,7 +31,6 @@ from plugins.knowledge.memory.tools.results import (
     list_item,
     memories,
 )
-from plugins.knowledge.memory.write.conversations import FROM
 
 MAX_PIECE_BYTES = 8_000
 """Bytes of an entry's content in one answer."""

@@ -13,15 +13,13 @@ from plugins.knowledge.memory.algorithms.extraction import Extracted, Extractor,
 from plugins.knowledge.memory.algorithms.foreign import is_foreign
 from plugins.knowledge.memory.extraction.findings import merged
 from plugins.knowledge.memory.extraction.reader import ModelReader, Reading
-from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.entry import FROM, Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed, validate
 from plugins.knowledge.memory.model.requests import CreateRequest
 from plugins.knowledge.memory.model.responses import NearEntry
 from plugins.knowledge.memory.rights.roles import require_role
 from plugins.knowledge.memory.write.governed import GovernedEntries
 
-FROM = "from"
-"""The custom field with the id of the turn whose words an entry has."""
 QUOTE, FOUND_BY, MODEL = "quote", "found_by", "model"
 """Custom fields of what a model found: the words of the turn, whose model it is, and its name."""
 

@@ -29,6 +29,8 @@ from plugins.knowledge.memory.algorithms.entities import (
         ("Caroline: I play the cello.", {"caroline"}),
         ("It is not so, and what is so is common.", set()),
         ("Going there takes long. Surely.", set()),
+        ("Das Treffen mit der Imkerei Weber ist um 18 Uhr.", {"imkerei weber", "imkerei", "weber"}),
+        ("Uli: Der Raum ist auf dem Dach und das Wasser in der Kammer.", {"uli"}),
     ],
 )  # fmt: skip
 def test_names_and_programs_are_found_by_how_they_are_written(text: str, named: set[str]) -> None:

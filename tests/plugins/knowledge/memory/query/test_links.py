@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.algorithms.entities import MAX_SHARED
+from plugins.knowledge.memory.algorithms.extraction import Turn
 from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig, readers
 from plugins.knowledge.memory.model.responses import LinkedBy
 from plugins.knowledge.memory.query.links import MAX_LINKED
@@ -42,6 +43,24 @@ async def test_the_answer_says_what_leads_to_the_second_entry(world: World) -> N
     assert links[first] is None
     assert links[second] == LinkedBy(name="mill street", entry_id=first)
     assert f"shares mill street with {first}" in memories(answer, QUESTION, 0).brief()
+
+
+async def test_what_was_taken_from_a_turn_or_says_the_same_leads_to_nothing_new(
+    world: World,
+) -> None:
+    talk = [Turn("Uli", "Good news for all! The flour is in the shed of Mill Street.")]
+    kept = await world.memory.conversations(talk, ANA, "talk")
+    assert len(kept.found) == 1
+    answer = await world.ask(ANA, "Where is our flour?")
+    assert {each.entry.id: each.linked_by for each in answer.results} == {
+        kept.turns[0]: None,
+        kept.found[0].id: None,
+    }
+    await world.remember(ANA, f"Uli: {kept.found[0].what.upper()}", layer="user")
+    answer = await world.ask(ANA, "Where is our flour?")
+    led = {each.layer: each.linked_by for each in answer.results}
+    assert set(led) == {"episodic", "semantic", "user"}
+    assert led["semantic"] is None or led["user"] is None
 
 
 async def test_an_entry_leads_nobody_to_what_they_may_not_read(world: World) -> None:
