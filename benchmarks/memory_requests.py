@@ -13,7 +13,7 @@ from plugins.knowledge.memory.model.entry import Layer
 PREFIX = "/openspec/v1/knowledge"
 PAD = 200
 """Entries of working memory, which is as many as a caller can have."""
-LONG = 6
+LONG = 4
 """Parts of a text that the model reads no further than 256 tokens."""
 
 
