@@ -84,14 +84,15 @@ class Memories(BriefResult):
     note: str | None = Field(None, description="What is missing from the answer, and why.")
 
     def brief(self) -> str:
-        """The answers, each in a line or two; the structured content has more of each."""
+        """The best answer, and the others in a line or two; the structured content has more."""
         lines = [] if self.note is None else [self.note]
-        for each in self.results:
+        for place, each in enumerate(self.results):
             name = f"{each.title}: " if each.title else ""
             known = [f"{each.id}, {each.score}, by {each.by}", *_times(each, each.standing or "")]
             known += [each.standing] if each.standing else []
             known += [f"shares {each.shares}"] if each.shares else []
-            lines.append(f"- {name}{_cut(each.content)} [{'; '.join(known)}]")
+            said = _cut(each.content) if place else each.content
+            lines.append(f"- {name}{said} [{'; '.join(known)}]")
         for near in self.nearest:
             known = [f"{near.id}, {near.score}, by {near.by}", *_times(near, "")]
             lines.append(f"- (near) {_cut(near.content)} [{'; '.join(known)}]")
