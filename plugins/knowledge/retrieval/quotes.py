@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway.contract import Collection, Condition, Hit, VectorQuery
+from gateway.toolkit.words import terms
 from plugins.knowledge.retrieval.points import MEANING, TERMS
 
 W_WORDS = 0.6
@@ -23,7 +24,7 @@ MAX_FURTHER = 2
 _MIN_SHARE = 0.8
 """The share of its document's best score that a further passage has to have."""
 _PER_DOCUMENT = 8
-_PAYLOAD = ("key", "text", "section", "ordinal")
+_PAYLOAD = ("key", "text", "section", "under", "ordinal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,24 @@ class Quote:
         text: the passage.
         section: the headings it stands under, the outermost first.
         score: how well it answers; compares within one question only.
+        under: the headings within it, where it is of several short sections.
     """
 
     text: str
     section: tuple[str, ...]
     score: float
+    under: tuple[str, ...] = ()
+
+    def citing(self, question: str) -> Quote:
+        """The same, cited at the section in it whose heading the question names, if it does."""
+        if not self.under:
+            return self
+        asked = frozenset(terms(question))
+        known = {heading: frozenset(terms(heading)) for heading in self.under}
+        said = {one: its for one, its in known.items() if its <= asked or asked <= its}
+        named = [one for one, its in said.items() if its & asked]
+        best = max(named, key=lambda one: len(said[one] & asked), default=None)
+        return self if best is None else replace(self, section=(*self.section, best))
 
 
 async def quotes(
@@ -79,7 +93,12 @@ def _mixed(by_meaning: Sequence[Hit], by_words: Sequence[Hit]) -> dict[str, list
         grouped[hit.payload["key"]].append((-score, hit.payload["ordinal"], hit))
     return {
         key: [
-            Quote(hit.payload["text"], tuple(hit.payload.get("section") or ()), -score)
+            Quote(
+                hit.payload["text"],
+                tuple(hit.payload.get("section") or ()),
+                -score,
+                tuple(hit.payload.get("under") or ()),
+            )
             for score, _, hit in sorted(ranked, key=lambda one: one[:2])
         ]
         for key, ranked in grouped.items()

@@ -317,7 +317,8 @@ class Search:
         return sorted(rated, key=lambda one: -(one.rating or 0.0))
 
     def _result(self, question: str, found: Found, up_to: Tier) -> SearchResult:
-        entry, best = found.entry, next(iter(found.quotes), None)
+        entry, shown = found.entry, [one.citing(question) for one in found.quotes]
+        best = next(iter(shown), None)
         return SearchResult(
             title=one_line(entry.title),
             content_type=entry.content_type,
@@ -331,7 +332,7 @@ class Search:
                     section=list(one.section) or None,
                     permalink=self._permalinks.of(entry, one.section),
                 )
-                for one in further(found.quotes)
+                for one in further(shown)
             ]
             or None,
             group=entry.group or None,
