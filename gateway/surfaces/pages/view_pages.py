@@ -180,5 +180,5 @@ class ViewPages:
             return self._refused(request, visitor, error)
         if isinstance(error, ToolFailed):
             status = _STATUS.get(error.code, 400)
-            return self._frame.error(request, visitor, status, "That did not work", error.message)
+            return self._frame.error(request, visitor, status, "That did not work", error.on_page)
         return self._frame.error(request, visitor, 500, "Something went wrong", str(error))

@@ -32,6 +32,7 @@ from gateway.surfaces.pages.visitors import Visitor
 from gateway.surfaces.views.address import arguments_of
 from gateway.surfaces.views.drawing import environment, plain
 from gateway.surfaces.views.links import Links
+from gateway.surfaces.views.refilled import refilled
 from gateway.surfaces.views.writes import Asked, asked, said
 
 MAX_WRITE_BYTES = 1024 * 1024
@@ -73,6 +74,21 @@ class Led(NamedTuple):
     secret: str
 
 
+class NotDone(Refused):
+    """A form whose tool has refused it.
+
+    Args:
+        status: the HTTP status that says so.
+        text: why, and what to do.
+        fields: what was sent, where a page may show it again.
+    """
+
+    def __init__(self, status: int, text: str, fields: Sequence[tuple[str, str]]) -> None:
+        typed = [value for _, value in fields if " " in value]
+        super().__init__(status, "That did not work", text, typed=typed)
+        self.fields = fields
+
+
 class ViewWrites:
     """Answers the forms of all plugins' views.
 
@@ -100,8 +116,47 @@ class ViewWrites:
         key = form_key(visitor.binding, form.path, fields.values, id)
         sent = Sent(form, item, wanted)
         work = partial(self._answered, request, visitor, fields, sent)
-        outcome = await self._sent.once(key, work)
+        try:
+            outcome = await self._sent.once(key, work)
+        except NotDone as refused:
+            page = await self._once_more(request, visitor, sent, refused)
+            if page is None:
+                raise
+            return page
         return self._told(visitor, outcome.value, again=outcome.again)
+
+    async def _once_more(
+        self, request: Request, visitor: Visitor, sent: Sent, refused: NotDone
+    ) -> Response | None:
+        """The page that a form stands on, as it is now, with what was typed and why it failed.
+
+        None where the page does not show the form any more, or must not repeat what was sent.
+        """
+        if not refused.fields:
+            return None
+        item, here = sent.item, sent.wanted.here
+        context = await self._calls.context(request, visitor)
+        answered = Answered()
+        if here or not self._needs(item, context):
+            tool = declared_view(item).tool
+            answered = await self._calls.call(context, item.plugin, tool, here)
+        if answered.error is not None:
+            return None
+        page = await self.draw(request, visitor, context, item, here, answered.value)
+        typed: dict[str, list[str]] = {}
+        for name, value in refused.fields:
+            typed.setdefault(name, []).append(value)
+        html = refilled(bytes(page.body).decode(), typed, sent.form.form, refused.text)
+        if html is None:
+            return None
+        page.status_code, page.body = refused.status, html.encode()
+        page.headers["content-length"] = str(len(page.body))
+        return page
+
+    def _needs(self, item: Item, context: CallContext) -> bool:
+        """Whether the tool of a view's page takes arguments that it cannot do without."""
+        links = Links(self._calls.catalog, item.plugin, "", context.caller)
+        return bool(links.schema(declared_view(item).tool).get("required"))
 
     async def _answered(
         self, request: Request, visitor: Visitor, fields: Fields, sent: Sent
@@ -241,12 +296,11 @@ def _typed_in(fields: Fields) -> list[tuple[str, str]]:
     ]
 
 
-def _refusal(error: Exception, typed: Sequence[tuple[str, str]] = ()) -> Refused:
-    """Why a form was not done, with what was typed into it, so that it can be copied."""
+def _refusal(error: Exception, fields: Sequence[tuple[str, str]] = ()) -> NotDone:
+    """Why a form was not done, with what was typed into it, so that it is not lost."""
     status, text = 500, str(error)
     if isinstance(error, PortalError):
         status = error.status
     elif isinstance(error, ToolFailed):
-        status, text = 400, error.message
-    shown = tuple(value for _, value in typed if " " in value)
-    return Refused(status, "That did not work", text, typed=shown)
+        status, text = 400, error.on_page
+    return NotDone(status, text, fields)

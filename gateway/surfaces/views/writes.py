@@ -41,10 +41,17 @@ class Goal(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What a form asks for: bound to its mark, so that it is what the page has shown."""
+    """What a form asks for: bound to its mark, so that it is what the page has shown.
+
+    Attributes:
+        write: the tool that it calls.
+        goal: where it leads.
+        here: what the page was asked that it stands on.
+    """
 
     write: Write
     goal: Goal
+    here: Mapping[str, Any]
 
 
 def asked(view: View, about: str) -> Asked:
@@ -54,10 +61,11 @@ def asked(view: View, about: str) -> Asked:
         ValueError: it is not about anything that the view may change.
     """
     try:
-        tool, goal, arguments = json.loads(about)
+        tool, goal, arguments, *elsewhere = json.loads(about)
     except (TypeError, ValueError):
         raise ValueError("the form does not say what it is about") from None
-    return Asked(_declared(view, tool), Goal(goal, arguments))
+    here = elsewhere[0] if elsewhere else arguments
+    return Asked(_declared(view, tool), Goal(goal, arguments), here)
 
 
 class WriteForms:
@@ -107,7 +115,8 @@ class WriteForms:
     def _proof(self, tool: str, goal: Goal) -> list[tuple[str, str]]:
         if self._mark is None:
             return []
-        about = json.dumps([tool, goal.tool, goal.arguments], separators=(",", ":"))
+        elsewhere = [] if goal == self._here else [self._here.arguments]
+        about = json.dumps([tool, *goal, *elsewhere], separators=(",", ":"))
         path = self._links.path(self._view.tool)
         proof = self._mark(path, about)
         return [("csrf", proof), ("request", about), (FORM_ID, new_form_id())]

@@ -82,7 +82,11 @@ class Drafts:
         """
         draft = await self.store.get(id)
         if draft is None or not self._showing.may_see(draft, caller):
-            raise ToolFailed("not_found", "There is no such draft; list_drafts shows what waits.")
+            raise ToolFailed(
+                "not_found",
+                "There is no such draft; list_drafts shows what waits.",
+                on_page="There is no such draft. It may be taken in, or taken back, by now.",
+            )
         draft = (await self._fresh([draft]))[0]
         if draft.person != caller.person or draft.ended:
             return await self._showing.published(draft, caller)

@@ -75,7 +75,11 @@ class Preparing:
         """
         draft = await self._store.get(id)
         if draft is None or draft.person != caller.person:
-            raise ToolFailed("not_found", "You have no draft of this id; list_drafts shows yours.")
+            raise ToolFailed(
+                "not_found",
+                "You have no draft of this id; list_drafts shows yours.",
+                on_page="You have no such draft. It may be taken in, or taken back, by now.",
+            )
         return draft
 
     def place(self, source: str) -> Place | None:

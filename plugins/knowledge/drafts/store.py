@@ -111,8 +111,9 @@ class DraftStore:
         }
         same = (drafts.c.version == draft.version, drafts.c.state == draft.state)
         if (made := await self._moved(draft.id, same, values)) is None:
-            text = "Your draft was changed meanwhile, from elsewhere. Look at it with list_drafts."
-            raise ToolFailed("changed_meanwhile", text, {"draft": draft.id})
+            text = "Your draft was changed meanwhile, from elsewhere. Look at it"
+            said = f"{text} with list_drafts."
+            raise ToolFailed("changed_meanwhile", said, {"draft": draft.id}, f"{text} here.")
         return made
 
     async def withdraw(self, draft: Draft) -> Draft | None:

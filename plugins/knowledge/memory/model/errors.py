@@ -53,12 +53,17 @@ class MemoryFailed(ToolFailed):
         code: why.
         message: what is wrong and what to do.
         details: JSON values that help to mend it.
+        on_page: the same for who has sent a form.
     """
 
     def __init__(
-        self, code: ErrorCode, message: str, details: Mapping[str, Any] | None = None
+        self,
+        code: ErrorCode,
+        message: str,
+        details: Mapping[str, Any] | None = None,
+        on_page: str = "",
     ) -> None:
-        super().__init__(code.name.lower(), message, details)
+        super().__init__(code.name.lower(), message, details, on_page)
         self.number = code
 
 

@@ -20,6 +20,13 @@ _MAX_SUGGESTIONS = 5
 """Names that an error lists."""
 _MAX_NAMED = 20
 """People of one policy whose names are told; each takes a look at the groups that they are in."""
+_UNUSED = {
+    AccessPolicy.RESTRICTED: 'You have named people: choose "You and people you name", or take '
+    "them out.",
+    AccessPolicy.SHARED: 'You have named groups: choose "You and groups you name", or take them '
+    "out.",
+}
+"""What a page says of names that a policy has no use for."""
 _MAX_COMPARED = 1000
 """Names that one is compared with for those that come near."""
 
@@ -91,12 +98,19 @@ class Recipients:
             return exact[0].id
         shown = [f"{each.name} ({each.id})" for each in exact or fellows]
         if exact:
-            raise _refusal("approved_users", f"several are called {name!r}; name one by id", shown)
+            raise _refusal(
+                "approved_users",
+                f"several are called {name!r}; name one by id",
+                shown,
+                f"Several people are called {name!r}: put the id of the one you mean in its place.",
+            )
         raise _refusal(
             "approved_users",
             f"there is nobody called {name!r} in your groups, nor with that id; find_people finds "
             "those who share a group with you",
             shown,
+            f"Nobody in your groups is called {name!r}. Check how they are called here, or ask "
+            "them for their id, which their agent can tell them.",
         )
 
 
@@ -126,6 +140,8 @@ def check_named(access: AccessPolicyConfig) -> None:
             field,
             f"a policy that is {access.policy} and names nobody opens it to nobody; name {who} "
             "(find_people), or say private",
+            (),
+            f'Nobody but you would read it: name the {who} who may, or choose "You alone".',
         )
 
 
@@ -146,7 +162,7 @@ def _without_unused_names(
             continue
         if not before.issuperset(named):
             message = f"a policy that is {access.policy} opens nothing to them; use {policy}"
-            raise _refusal(field, message)
+            raise _refusal(field, message, (), _UNUSED[policy])
         left[field] = ()
     return access.model_copy(update=left)
 
@@ -157,13 +173,15 @@ def _group(name: str, forms: Mapping[str, frozenset[str]]) -> str:
     if len(meant) == 1:
         return next(iter(meant))
     if meant:
-        raise _refusal("allowed_teams", f"{name!r} is more than one of your groups", meant)
+        several = f"{name!r} is more than one of your groups"
+        raise _refusal("allowed_teams", several, meant, f"{several}: write the one in full.")
     some = list(islice(forms, _MAX_COMPARED))
     near = get_close_matches(name.casefold(), some, n=_MAX_SUGGESTIONS, cutoff=0.6)
     raise _refusal(
         "allowed_teams",
         f"there is no group {name!r} that you could share with; find_people lists yours",
         {group for form in near for group in forms[form]},
+        f"There is no group {name!r} that you could share with. Check how yours are called.",
     )
 
 
@@ -190,8 +208,11 @@ def _unique(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _refusal(field: str, what: str, near: Iterable[str] = ()) -> MemoryFailed:
+def _refusal(field: str, what: str, near: Iterable[str] = (), on_page: str = "") -> MemoryFailed:
     shown = sorted(near)[:_MAX_SUGGESTIONS]
     hint = f" Did you mean {', '.join(shown)}?" if shown else ""
     message = f"Nothing was written. {field}: {what}.{hint}"
-    return MemoryFailed(ErrorCode.INVALID_REQUEST, message, {"field": field, "near": shown})
+    on_page = on_page and f"Nothing was changed. {on_page}{hint}"
+    return MemoryFailed(
+        ErrorCode.INVALID_REQUEST, message, {"field": field, "near": shown}, on_page
+    )

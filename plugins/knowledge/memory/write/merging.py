@@ -41,5 +41,7 @@ async def merged(
             f"Version {current.version} changed the same otherwise: {', '.join(fields)}. Read "
             "it, and send the update again with its version.",
             {"version": current.version, "fields": fields},
+            "Nothing was changed: it was changed meanwhile, from elsewhere. The page shows what it "
+            "says now, and the form what you wrote. Save it again if that is to stand.",
         )
     return replace(wanted, **attributes_of(found.fields))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gateway.contract import Caller
 from plugins.knowledge.memory.algorithms.entities import MAX_SHARED
 from plugins.knowledge.memory.algorithms.extraction import Turn
+from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig, readers
 from plugins.knowledge.memory.model.responses import LinkedBy
 from plugins.knowledge.memory.query.links import MAX_LINKED
@@ -59,8 +60,8 @@ async def test_what_was_taken_from_a_turn_or_says_the_same_leads_to_nothing_new(
     await world.remember(ANA, f"Uli: {kept.found[0].what.upper()}", layer="user")
     answer = await world.ask(ANA, "Where is our flour?")
     led = {each.layer: each.linked_by for each in answer.results}
-    assert set(led) == {"episodic", "semantic", "user"}
-    assert led["semantic"] is None or led["user"] is None
+    assert set(led) == {Layer.EPISODIC, Layer.SEMANTIC, Layer.USER}
+    assert led[Layer.SEMANTIC] is None or led[Layer.USER] is None
 
 
 async def test_an_entry_leads_nobody_to_what_they_may_not_read(world: World) -> None:

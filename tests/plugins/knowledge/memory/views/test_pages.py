@@ -103,6 +103,58 @@ async def test_a_form_that_is_older_than_the_entry_changes_nothing(people: list[
     assert "It changes in June." in (await noa.get(path)).text
 
 
+async def test_a_form_that_is_refused_comes_back_as_it_was_sent_with_words_for_people(
+    people: list[Person],
+) -> None:
+    noa, _ = people
+    path = await noa.keep("It changes in May.")
+    typed = {"policy": "shared", "allowed_teams,": "gardn, <b>", "approved_users,": ""}
+    page = await noa.sent(path, "Save who may read it", **typed)
+    assert page.status_code == 400
+    assert "There is no group &#x27;gardn&#x27; that you could share with." in page.text
+    assert 'name="allowed_teams," value="gardn, &lt;b&gt;"' in page.text
+    assert '<option value="shared" selected="">' in page.text
+    assert page.text.count("<details open") == 1
+    assert "find_people" not in page.text
+    assert "It changes in May." in page.text
+    nobody = await noa.sent(path, "Save who may read it", policy="restricted")
+    assert "Nobody but you would read it: name the people who may" in nobody.text
+    fields = next(each.fields for each in forms(page.text) if "version" in each.fields)
+    saved = await noa.follow(await noa.post(ENTRY, {**fields, "policy": "public"}))
+    assert "yes" in saved.text, "what came back can be sent again"
+
+
+async def test_a_new_entry_that_is_too_long_comes_back(people: list[Person]) -> None:
+    noa, _ = people
+    long = "x" * 300_000
+    page = await noa.sent(
+        f"{MEMORY}?mine=true", "Keep it, for you alone", content=long, layer="user"
+    )
+    assert page.status_code == 400
+    assert "262,144 is the limit" in page.text
+    assert f"\n{long}</textarea>" in page.text
+    assert '<option value="user" selected="">' in page.text
+
+
+async def test_a_conflict_says_what_to_do_and_the_form_that_comes_back_can_be_saved(
+    people: list[Person],
+) -> None:
+    noa, _ = people
+    path = await noa.keep("It changes in May.")
+    fields = next(
+        each.fields for each in forms((await noa.get(path)).text) if "version" in each.fields
+    )
+    await noa.sent(path, "Save it as a new version", content="It changes in June.")
+    late = await noa.post(ENTRY, {**fields, "content": "It changes in July."})
+    assert "Save it again if that is to stand." in late.text
+    assert "send the update" not in late.text
+    assert "It changes in June." in late.text
+    again = next(each.fields for each in forms(late.text) if "version" in each.fields)
+    saved = await noa.follow(await noa.post(ENTRY, {**again, "content": "It changes in July."}))
+    assert "Its history has what it said before." in saved.text
+    assert "It changes in July." in (await noa.get(path)).text
+
+
 async def test_what_is_superseded_says_so_and_leads_to_what_holds(people: list[Person]) -> None:
     noa, _ = people
     old = await noa.keep("The code of the gate is 1111.")
