@@ -23,6 +23,10 @@ def backoff(first_s: float, max_s: float) -> Iterator[float]:
         pause = min(pause * 2, max_s)
 
 
+def _tell_nobody(failure: Exception, wait_s: float) -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class Retry:
     """How often something is tried again, and when.
@@ -33,6 +37,7 @@ class Retry:
         max_s: the longest pause, also where the other side asks for a longer one.
         timeout_s: seconds that one attempt may take.
         sleep: waits so many seconds; replaced in tests.
+        told: hears of each failure after which it waits, and for how many seconds, before it does.
     """
 
     retries: int = 10
@@ -40,6 +45,7 @@ class Retry:
     max_s: float = 3600.0
     timeout_s: float = 120.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    told: Callable[[Exception, float], None] = _tell_nobody
 
     async def __call__(
         self, work: Callable[[], Awaitable[T]], after: Callable[[Exception], float | None]
@@ -65,6 +71,7 @@ class Retry:
                 asked = after(error)
                 if not left:
                     raise
-            wait = pause if asked is None else max(self.first_s, asked)
-            await self.sleep(min(wait, self.max_s))
+                wait = min(pause if asked is None else max(self.first_s, asked), self.max_s)
+                self.told(error, wait)
+            await self.sleep(wait)
         raise AssertionError("unreachable")  # pragma: no cover

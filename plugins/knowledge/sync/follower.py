@@ -23,6 +23,7 @@ from gateway.repositories import (
     SourceFailed,
     TooLarge,
 )
+from plugins.knowledge.sync.delay import Delay
 from plugins.knowledge.sync.github import GithubSource, blob_id
 from plugins.knowledge.sync.listing import Listing
 from plugins.knowledge.sync.remote_head import RemoteBranch
@@ -69,6 +70,7 @@ class Follower:
         is_served: whether all of a commit was taken in, by this process or an earlier one; until
             then the portal is only starting.
         tell: told how many notes are fetched.
+        delay: why GitHub has it wait for long just now, if it does.
     """
 
     def __init__(
@@ -84,6 +86,8 @@ class Follower:
         self.looked: datetime | None = None
         self.is_served = bool(source.listing.commit)
         self.tell: OnFetched = lambda fetched, wanted: None
+        self.delay = Delay(source.key, log)
+        retry = replace(retry, told=self.delay.begins)
         self._repository = repository
         self._branch = RemoteBranch(source, repository, retry)
         self._sync = sync
@@ -110,7 +114,7 @@ class Follower:
         """
         synced = self.source.listing.synced
         made_up = synced is not None and self._failed is not None and synced > self._failed
-        return "" if made_up else self._error
+        return self.delay.reason or ("" if made_up else self._error)
 
     async def head(self) -> str | None:
         """The branch's commit now; raises ``SourceFailed``."""
@@ -324,6 +328,7 @@ class Follower:
     def _note(self, error: str) -> None:
         if error and error != self.error:
             self._log.error("behind its branch", source=self.source.key, reason=error)
+        self.delay.end()
         self._error, self._failed = error, datetime.now(UTC) if error else None
 
 

@@ -12,14 +12,14 @@ from typing import Any
 from urllib.parse import quote
 
 from gateway.contract import Change, Health, Host, Tier, follow
-from gateway.toolkit.background import background, every
+from gateway.toolkit.background import background, cancel, every
 from gateway.toolkit.spans import span
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.notes.secrets import TAKEN_OUT
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import progress_bar
-from plugins.knowledge.sync.follower import Follower
+from plugins.knowledge.sync.follower import Follower, Report
 from plugins.knowledge.sync.progress import Progress
 from plugins.knowledge.sync.sources import DirectorySource, NoteSource
 from plugins.knowledge.sync.sync import Outcome, Sync
@@ -66,6 +66,7 @@ class SyncLoop:
         self._base = f"mcp://{namespace}"
         self._logged = ""
         self._named: set[Problem] = set()
+        self._delayed: set[asyncio.Task[Report]] = set()
         self._me = secrets.token_hex(8).encode()
         self.followers: Sequence[Follower] = ()
         self.progress = Progress()
@@ -89,6 +90,14 @@ class SyncLoop:
         Where the host waits until the plugin is ready, one sync ends before the block begins
         and nothing is watched; else the first sync goes on behind the block.
         """
+        try:
+            async with self._in_step():
+                yield
+        finally:
+            await cancel(*self._delayed)
+
+    @asynccontextmanager
+    async def _in_step(self) -> AsyncGenerator[None]:
         if self._host.wait_ready or not self._sources:
             await self.sync_once()
             for follower in self.followers:
@@ -126,16 +135,33 @@ class SyncLoop:
         Returns:
             Why what stays behind does; nothing where all is well.
         """
-        errors = []
+        errors: list[str] = []
         for follower in self.followers:
             self.progress.at(f"{follower.source.key}: looking")
-            done = await follower.follow()
-            errors += [str(done["error"])] if "error" in done else []
+            errors += filter(None, [await self._behind(follower)])
         self.progress.at("Reading the notes")
         if not await self.sync_once() and self._sync.status.error not in errors:
             errors.append(self._sync.status.error)
         self.progress.at("")
         return errors
+
+    async def _behind(self, follower: Follower) -> str:
+        """Follow a source; why it stays behind, or an empty text.
+
+        Where GitHub has it wait for long that is said at once, and it goes on behind that.
+        """
+        following = asyncio.create_task(follower.follow())
+        delayed = asyncio.create_task(follower.delay.begun())
+        try:
+            await asyncio.wait((following, delayed), return_when=asyncio.FIRST_COMPLETED)
+            if following.done():
+                done = following.result()
+                return str(done.get("error", follower.error))
+            self._delayed.add(following)
+            following.add_done_callback(self._delayed.discard)
+            return delayed.result()
+        finally:
+            await cancel(delayed, *({following} - self._delayed))
 
     async def _listen(self) -> None:
         """Take over what another process says that it has synced."""

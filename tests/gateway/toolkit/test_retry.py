@@ -53,6 +53,20 @@ async def test_what_the_other_side_asks_for_counts_within_bounds() -> None:
     assert work.pauses == [30, 1, 60, 8]
 
 
+async def test_each_wait_is_told_before_it_and_the_last_failure_is_not() -> None:
+    told: list[tuple[float | None, float]] = []
+
+    def tell(failure: Exception, wait_s: float) -> None:
+        assert isinstance(failure, Away)
+        assert len(work.pauses) == len(told)
+        told.append((failure.after, wait_s))
+
+    work = Failing(Away(30), Away(), Away(600))
+    with pytest.raises(Away):
+        await Retry(retries=2, max_s=20, sleep=work.sleep, told=tell)(work, after)
+    assert told == [(30, 20), (None, 2)]
+
+
 async def test_the_last_failure_is_raised() -> None:
     work = Failing(*(Away(number) for number in range(9)))
     with pytest.raises(Away) as raised:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gateway.repositories import Retry
 from gateway.services.objects import ObjectService, StorageError
 from gateway.services.vectors.store import VectorsUnavailable
 from plugins.knowledge.sync import follower
@@ -82,6 +84,41 @@ async def test_what_was_fetched_before_github_went_away_is_not_fetched_again(
     assert "error" not in await branch.follower.follow()
     assert len(read(branch)) == 20 - len(kept)
     assert len(branch.library.keys) == 20
+
+
+async def test_while_github_has_it_wait_the_source_says_so_and_goes_on_then(
+    branch: Branch,
+) -> None:
+    over = asyncio.Event()
+
+    async def wait(seconds: float) -> None:
+        await over.wait()
+
+    branch.history.commit(many(2))
+    branch.retry = Retry(retries=3, timeout_s=10.0, sleep=wait)
+    branch.github.limit(429, {"retry-after": "600"})
+    async with branch.started():
+        following = asyncio.create_task(branch.follower.follow())
+        said = await branch.follower.delay.begun()
+        assert said.startswith("GitHub takes no more requests for now. Try again after ")
+        assert branch.follower.error == said
+        branch.github.answers()
+        over.set()
+        assert "error" not in await following
+        assert branch.follower.error == ""
+        assert len(branch.library.keys) == 2
+
+
+async def test_a_short_pause_is_not_told(branch: Branch) -> None:
+    async def wait(seconds: float) -> None:
+        assert branch.follower.error == ""
+        branch.github.answers()
+
+    branch.history.commit(many(2))
+    branch.retry = Retry(retries=3, timeout_s=10.0, sleep=wait)
+    branch.github.failing = 503
+    async with branch.started():
+        assert "error" not in await branch.follower.follow()
 
 
 async def test_once_one_note_has_failed_no_others_are_asked_for(branch: Branch) -> None:

@@ -142,6 +142,32 @@ def test_a_portal_that_runs_does_it_itself(
     assert json.loads(place.porch("knowledge", "verify", "--json").stdout)["differences"] == []
 
 
+def test_while_github_limits_a_sync_ends_with_1_and_everything_says_why(
+    place: Place, history: History, github: GithubContents
+) -> None:
+    portal = place.serve().ready()
+    commit = history.commit({"notes/new.md": note("New.")})
+    github.limit(429, {"retry-after": "600"})
+    limited = "GitHub takes no more requests for now. Try again after "
+    for _ in range(2):  # the second one finds the first still waiting
+        done = place.porch("knowledge", "sync")
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert any(line.startswith(limited) for line in done.stdout.splitlines()), done.stdout
+    told = json.loads(place.porch("knowledge", "sync", "--json").stdout)
+    assert told["sources"][0]["behind"].startswith(limited)
+    health = portal.health()["plugins"]["knowledge"]
+    assert health["state"] == "degraded"
+    assert health["detail"].startswith(limited)
+    assert portal.stop() == 0
+    asked = len(github.requests)
+    alone = place.porch("knowledge", "sync")
+    assert alone.returncode == 1
+    assert any(line.startswith(limited) for line in alone.stdout.splitlines()), alone.stdout
+    assert len(github.requests) == asked + 1
+    github.answers()
+    assert f"{NAME}@main is at {commit[:12]}." in place.porch("knowledge", "sync").stdout
+
+
 def test_what_wants_a_look_is_told_with_no_portal_and_beside_one_that_runs(
     place: Place, history: History
 ) -> None:
