@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from gateway.assembly import open_portal
 from gateway.cli.file_check import Findings, file_problems, plan_problems, rule_problems
-from gateway.cli.model_check import model_problems
+from gateway.cli.model_check import model_problems, search_model_problems
 from gateway.config.access_check import check_access, check_conditions
 from gateway.config.plans_file import PlansFile
 from gateway.config.portal import TIERS_FILE, Portal, load_portal
@@ -59,7 +59,8 @@ async def check_portal(portal: Portal) -> Findings:
     """
     found = discover()
     in_files = file_problems(portal, found)
-    found_beside = (*_addresses(portal), *model_problems(portal))
+    of_search = await search_model_problems(portal)
+    found_beside = (*_addresses(portal), *model_problems(portal), *of_search)
     problems = [*in_files.lines, *map(str, found_beside)]
     notes: list[str] = []
     if not in_files.plans:

@@ -1,5 +1,5 @@
-"""What is wrong with the language models of ``portal.yaml`` before anybody asks one: no key, no
-library."""
+"""What is wrong with the models of ``portal.yaml`` before anybody asks one: no key, no library, no
+files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from importlib import util
 from gateway.config.language_models import Langfuse
 from gateway.config.portal import Portal
 from gateway.errors import Problem
+from gateway.services.embedding.model_files import ModelUnavailable
+from gateway.services.embedding.reranker import open_reranker
+from gateway.services.embedding.service import open_embedder
 from gateway.services.secrets import SecretMissing, resolve
 
 _LIBRARIES = {"openai": "openai", "compatible": "openai", "anthropic": "anthropic"}
 _SECTION = ("services", "models")
+_OF_PACKAGES = {"embedded", "multilingual"}
 _NOT_INSTALLED = (
     "what asks this model is not installed: run `make models`, or install porch[models]"
 )
@@ -39,6 +43,32 @@ def model_problems(portal: Portal) -> Iterator[Problem]:
             yield from _missing(portal, ("providers", name, "key"), provider.key)
     if models.langfuse is not None:
         yield from _langfuse_problems(portal, models.langfuse)
+
+
+async def search_model_problems(portal: Portal) -> list[Problem]:
+    """Models of the search that a portal would go on without: they are not there, or broken.
+
+    They are opened, as a portal does that starts. Those of packages are not: it makes them first,
+    and whether the package is there is known without.
+
+    Args:
+        portal: the configuration.
+    """
+    found = []
+    opened = {"embedding": open_embedder, "reranker": open_reranker}
+    for name, open_model in opened.items():
+        setting: str = getattr(portal.config.services, name)
+        try:
+            model = open_model(setting)
+            if model is None or setting in _OF_PACKAGES:
+                continue
+            try:
+                await model.warm()
+            finally:
+                await model.close()
+        except (ModelUnavailable, OSError) as error:
+            found.append(portal.source.problem(("services", name), str(error)))
+    return found
 
 
 def _langfuse_problems(portal: Portal, langfuse: Langfuse) -> Iterator[Problem]:

@@ -97,6 +97,26 @@ def test_a_client_that_is_not_installed_is_named_by_its_line(
     assert "config/portal.yaml:2: services.cache: The client for Redis is not" in result.output
 
 
+@pytest.mark.parametrize(
+    ("service", "setting", "reason"),
+    [
+        ("reranker", "Xenova/ms-marco-MiniLM-L-6-v2", "Fetch it once, with a network: python -m"),
+        ("embedding", "BAAI/bge-small-en-v1.5", "Fetch it once, with a network: python -m"),
+        ("embedding", "./nowhere", "it needs model.onnx and tokenizer.json."),
+    ],
+)
+def test_a_model_without_which_the_portal_goes_on_is_named_by_its_line(
+    porch: Run, monkeypatch: pytest.MonkeyPatch, service: str, setting: str, reason: str
+) -> None:
+    monkeypatch.setenv("PORCH_CACHE", str(Path("cache").absolute()))
+    monkeypatch.delenv("PORCH_SERVICES__EMBEDDING", raising=False)
+    Path("config/portal.yaml").write_text(f"services:\n  {service}: {setting}\n")
+    result = porch("check")
+    assert result.exit_code == EXIT.PROBLEM
+    assert f"config/portal.yaml:2: services.{service}: " in result.output
+    assert reason in result.output
+
+
 def test_a_running_portal_is_not_disturbed(place: Path, porch: Run) -> None:
     with served(place):
         assert porch("check").output == "All well.\n"
