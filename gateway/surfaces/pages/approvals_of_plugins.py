@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from gateway.contract import Caller, PendingRequest, PendingRequests, ToolFailed
 from gateway.observability.logs import get_logger
+from gateway.surfaces.pages import words
 from gateway.surfaces.pages.forms import Fields, Refused
 from gateway.surfaces.pages.frame import Frame
 from gateway.surfaces.pages.visitors import Visitor
@@ -28,12 +29,12 @@ class OfPlugin:
 
     Attributes:
         plugin: whose.
-        requests: what waits, each with its title as pieces.
+        requests: what waits, each with its title as pieces, and what to call who asks.
         problem: why they are not known now; empty where they are.
     """
 
     plugin: str
-    requests: Sequence[tuple[PendingRequest, Text]] = ()
+    requests: Sequence[tuple[PendingRequest, Text, str]] = ()
     problem: str = ""
 
 
@@ -70,7 +71,13 @@ class PluginRequests:
         except Exception as error:
             log.warning("pending_not_known", plugin=plugin, reason=type(error).__name__)
             return OfPlugin(plugin, problem="What waits there is not known just now.")
-        return OfPlugin(plugin, [(each, shown(each.title)) for each in requests])
+        told = [(each, shown(each.title), await self._called(each.asked_by)) for each in requests]
+        return OfPlugin(plugin, told)
+
+    async def _called(self, person: str) -> str:
+        """What to call somebody: their id where they have no name."""
+        known = await self._frame.parts.stores.people.get(person)
+        return (words.plain(known.name or "") if known else "") or person
 
     async def _show(self, request: Request, visitor: Visitor) -> Response:
         if visitor.person is None:
@@ -87,6 +94,7 @@ class PluginRequests:
             reason=shown(found.reason),
             laid=list(laid_out(found.shown)) if found.shown else [],
             digest=_digest(found),
+            by=await self._called(found.asked_by),
             is_mine=found.asked_by == caller.person,
         )
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
+from auth import Account
 from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
 from plugins.knowledge import plugin
@@ -162,10 +163,49 @@ async def test_what_is_superseded_says_so_and_leads_to_what_holds(people: list[P
     (later,) = re.findall(r"id=([^&]+)", new)
     await noa.sent("/knowledge/review", "Settle it", decision="supersedes")
     page = (await noa.get(old)).text
-    assert f"superseded by {later}" in page
     assert "What stands in its place" in page
-    assert f"superseded by {later}" in (await noa.get(MEMORY)).text
+    asked = (await noa.get("/knowledge/recall?query=code+of+the+gate")).text
+    for shown in (page, (await noa.get(MEMORY)).text, asked):
+        leads = re.search(r'superseded by <a href="([^"]+)"[^>]*>another entry</a>', shown)
+        assert leads is not None, shown
+        assert leads[1].endswith(f"{ENTRY}?id={later}")
     assert "may not hold" not in (await noa.get(new)).text
+
+
+async def test_pages_of_what_is_somebody_else_s_speak_to_people(
+    portal: TestPortal, people: list[Person]
+) -> None:
+    noa, ben = people
+    path = await noa.keep("The shed has a new roof.")
+    stores = portal.running.authentication.stores
+    *_, id = [each.id async for each in stores.people.everyone()]
+    await noa.sent(path, "Save who may read it", policy="restricted", **{"approved_users,": id})
+    assert "You and people you name" in (await noa.get(path)).text
+    asked = "/knowledge/recall?query=new+roof+of+the+shed"
+    for page in (path, f"{MEMORY}?mine=false", asked):
+        shown = (await ben.get(page)).text
+        assert "The people it names" in shown
+        assert "people you name" not in shown
+        assert "not to follow" not in shown
+    assert shown.count("<mark>roof</mark>") == 1, "a short answer stands once"
+    assert "“This conversation”, “Today”" in shown
+    assert "working" not in shown
+
+
+async def test_who_asks_for_a_yes_is_called_by_name(portal: TestPortal) -> None:
+    account = Account("oidc:https://id.example.org#rosa", "oidc", "Rosa", None, {})
+    rosa = await portal.sign_in("rosa", account)
+    said = {"content": "The well is dry.", "policy": "organization"}
+    waits = await portal.call("remember", said, tier="rosa")
+    assert waits.structured is not None
+    reader = Person(portal.app, BASE)
+    await reader.sign_in()
+    listed = (await reader.get("/approvals")).text
+    assert "Asked for by Rosa on" in listed
+    assert rosa.id not in listed
+    one = (await reader.get(f"/approvals/knowledge/{waits.structured['approval']}")).text
+    assert f'Rosa <span class="faint">({rosa.id})</span>' in one
+    await reader.aclose()
 
 
 async def test_pages_say_when_it_happens_and_holds(people: list[Person]) -> None:
