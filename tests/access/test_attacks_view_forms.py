@@ -62,12 +62,13 @@ async def test_the_mark_is_this_person_s_for_this_page_and_this_tool(
     for mark in ("", "x", "\u00e9", hers["csrf"], other["csrf"]):
         answer = await alice.post(THING, {**own, "csrf": mark})
         assert (answer.status_code, "location" in answer.headers) == (403, False)
-    tool, goal, arguments = json.loads(own["request"])
+    tool, goal, arguments, here = json.loads(own["request"])
     assert tool == "keep_thing"
     for about in (
         json.dumps(["burn_thing", goal, arguments], separators=(",", ":")),
         json.dumps([tool, "https://evil.example", arguments], separators=(",", ":")),
-        json.dumps([tool, goal, {"name": "other"}], separators=(",", ":")),
+        json.dumps([tool, goal, {"name": "other"}, here], separators=(",", ":")),
+        json.dumps([tool, goal, arguments, {"name": "other"}], separators=(",", ":")),
         "",
         "[]",
     ):
