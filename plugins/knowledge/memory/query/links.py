@@ -93,9 +93,9 @@ def _raised(
     best: dict[str, Scored] = {}
     for some in by_name.values():
         for source, each in product((one for one in some if one.scored.id in leading), some):
-            if each.repeats(source):
-                continue
             one = _led(known[each.scored.id], known[source.scored.id], each)
+            if one is not None and each.repeats(source):
+                one = one.with_score(one.score, link=None)  # as good, and nothing to tell of
             if one is not None and (one.id not in best or one.score > best[one.id].score):
                 best[one.id] = one
     return sort_by_score(best.values())[:MAX_LINKED]

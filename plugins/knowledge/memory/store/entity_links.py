@@ -46,7 +46,7 @@ class Naming:
     words: str = ""
 
     def repeats(self, other: Naming) -> bool:
-        """Whether it says what another does, or a part of it: neither leads to anything new."""
+        """Whether it says what another does, or a part of it: what both name tells nothing then."""
         ids = {self.scored.id, other.scored.id}
         return self.words == other.words or not ids.isdisjoint({self.taken_from, other.taken_from})
 
