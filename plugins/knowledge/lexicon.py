@@ -18,11 +18,12 @@ from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
 
 _TERM_QUESTION = re.compile(
-    r"(?:(?:what|who)(?:'s|\u2019s| is| are)(?: meant by)?|what (?:does|do)|define|explain"
-    r"|(?:the )?(?:definition|meaning) of)\s+(?:an?\s|the\s)?(?P<term>.+?)(?:\s+means?)?[\s?.!]*",
+    r"(?:(?:(?:what|who)(?:'s|\u2019s| is| are)(?: meant by)?|what (?:does|do)|define|explain"
+    r"|(?:the )?(?:definition|meaning) of)\s+(?:an?\s|the\s)?|(?:an?|the)\s)"
+    r"(?P<term>.+?)(?:\s+means?)?[\s?.!]*",
     re.IGNORECASE,
 )
-"""A question for a term."""
+"""A question for a term, or a term with its article."""
 _MAX_QUESTION_CHARACTERS = 240
 """Characters of a question for a term; a name has 200 at most."""
 _MAX_NEAR = 5

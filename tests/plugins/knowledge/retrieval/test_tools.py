@@ -99,7 +99,16 @@ async def test_a_keyword_finds_terms_by_name_before_description(filled, base, ma
 
 @pytest.mark.parametrize(
     "question",
-    ["What is a DAO?", "what's the dao", "define DAO", "What does DAO mean?", "meaning of DAOs"],
+    [
+        "What is a DAO?",
+        "what's the dao",
+        "define DAO",
+        "What does DAO mean?",
+        "meaning of DAOs",
+        "the DAO",
+        "A DAO",
+        "the meaning of the DAO",
+    ],
 )
 async def test_a_question_for_a_term_finds_it(filled, question) -> None:
     assert (await call(filled, "define_term", term=question)).entry.term == "DAOs"
