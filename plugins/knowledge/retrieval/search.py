@@ -26,7 +26,7 @@ from plugins.knowledge.retrieval.holding import Found, holding_first, with_succe
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.matching import matching
-from plugins.knowledge.retrieval.names import W_TERM, Names
+from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
 from plugins.knowledge.retrieval.quotes import further, quotes
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate, Hits, rank
@@ -45,8 +45,6 @@ _MAX_NEAR = 80
 _MAX_TERM_HITS = 30
 _MAX_LIKELY = 30
 """The documents whose points are all compared: more than are shown, as what is compared moves."""
-_MAX_TERMS = 3
-"""Terms of the lexicon that the model reads with a question."""
 _MAX_MEASURED = 600
 """Heads and passages of candidates that are compared."""
 _PAYLOAD = ("key", "text", "section", "under", "ordinal")
@@ -182,8 +180,7 @@ class Search:
         if sparse.indices:
             queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS)
         if embedder is not None:
-            meant = _with_terms(question, other_names)
-            made = await embedder.query(meant) if isinstance(meaning, bool) else meaning
+            made = await embedder.query(question) if isinstance(meaning, bool) else meaning
             queries[MEANING] = VectorQuery(MEANING, made, where, _MAX_NEAR)
         answering = self._index.collection
         return _Asked(answering, queries, languages, by_meaning=embedder is not None, anew=False)
@@ -355,12 +352,6 @@ class Search:
         for result, document in zip(results, fetched, strict=True):
             result.document = document
         return [result for result in results if result.document is not None]
-
-
-def _with_terms(question: str, other_names: Mapping[str, float]) -> str:
-    """A question with the community's terms for what it calls otherwise, as the model reads it."""
-    own = [name for name, weight in other_names.items() if weight == W_TERM][:_MAX_TERMS]
-    return f"{question} ({', '.join(own)})" if own else question
 
 
 def check_question(question: str) -> str:
