@@ -22,7 +22,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Literal, TypeVar
 
-from benchmarks.dialogues import WEEKS, Asked, Turn, dialogues
+from benchmarks.dialogues import WEEKS, Asked, dialogues
+from benchmarks.dialogues import Turn as Line
 from benchmarks.linked import chains
 from benchmarks.table import Bar, Row, Unmeasurable
 from benchmarks.updates import FREE, PLAIN, Pair, Update, pairs, updates
@@ -31,6 +32,7 @@ from gateway.contract import Caller, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.knowledge.knowledge import MIGRATIONS, Knowledge
+from plugins.knowledge.memory.algorithms.extraction import Turn
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.requests import (
     CreateRequest,
@@ -45,6 +47,13 @@ from plugins.knowledge.store import Store
 SECTION = "memory_quality"
 SHOWN = 10
 Said = TypeVar("Said", Update, Pair)
+BESIDE = (
+    "{}",
+    "{} Talk to you later.",
+    "By the way, the coffee machine is broken again, can somebody look at it? {}",
+    "I will be away on Thursday afternoon because of the dentist. {}",
+)
+"""What else is said in a turn."""
 ME = Caller("person:bench", Tier.MEMBERS, name="Bench")
 
 
@@ -59,6 +68,8 @@ async def _measured() -> list[Row]:
         *await _led(),
         *await _changes(PLAIN),
         *await _changes(FREE),
+        *await _told(PLAIN),
+        *await _told(FREE),
     ]
 
 
@@ -115,7 +126,7 @@ async def _recall() -> list[Row]:
     return rows
 
 
-async def _kept(memory: Memory, turn: Turn) -> str:
+async def _kept(memory: Memory, turn: Line) -> str:
     return (await _remember(memory, f"{turn.speaker}: {turn.text}", turn.at)).entry.id
 
 
@@ -236,6 +247,47 @@ async def _round(some: Sequence[Said]) -> list[tuple[Said, _Outcome]]:
 async def _written(memory: Memory, texts: Sequence[str], at: datetime) -> list[CreateResponse]:
     """Entries, an hour apart."""
     return [await _remember(memory, text, at + timedelta(hours=n)) for n, text in enumerate(texts)]
+
+
+async def _told(data: str) -> list[Row]:
+    """The same facts, told among other things in turns of conversations."""
+    first: list[set[str]] = []
+    holds: list[tuple[set[str], set[str]]] = []
+    begin = datetime.now(UTC) - timedelta(weeks=20)
+    for _, group in groupby(updates(data), key=lambda each: each.turn):
+        some = list(group)
+        async with _memory() as memory:
+            old = await _talked(memory, [each.before for each in some], begin)
+            new = await _talked(memory, [each.after for each in some], begin + timedelta(weeks=8))
+            first += [set((await _found(memory, each.question))[:1]) for each in some]
+            holds += zip(old, new, strict=True)
+    later, earlier = (
+        100 * mean(not one.isdisjoint(ids[at]) for one, ids in zip(first, holds, strict=True))
+        for at in (1, 0)
+    )
+    part = "told in conversations" if data == PLAIN else "freely told in conversations"
+    note = f"of {len(first)}"
+    return [
+        _share(f"what holds comes first after a change, {part}", later, note),
+        _share(f"what held before comes first (stale), {part}", earlier, note),
+    ]
+
+
+async def _talked(memory: Memory, said: Sequence[str], at: datetime) -> list[set[str]]:
+    """The ids of each turn and of what was found in it, an hour apart."""
+    turns = [
+        Turn(
+            ("Ana", "Ben")[number % 2],
+            BESIDE[number % len(BESIDE)].format(text),
+            at + timedelta(hours=number),
+        )
+        for number, text in enumerate(said)
+    ]
+    kept = await memory.conversations(turns, ME, f"talk of {at:%B}")
+    found = {id: {id} for id in kept.turns}
+    for each in kept.found:
+        found[each.turn].add(each.id)
+    return [found[id] for id in kept.turns]
 
 
 def _outcome(earlier: CreateResponse, later: CreateResponse, first: str) -> _Outcome:

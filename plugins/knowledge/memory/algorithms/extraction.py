@@ -46,6 +46,13 @@ _PREFERENCE = re.compile(
     r"|\bI(?:'m| am) (?:now |also |not |no longer )?(?:(?:a|an) )?(?:vegan|vegetarian|allergic)\b",
     re.IGNORECASE,
 )
+_CHANGED = re.compile(
+    r"\b(?:moved|switched|changed|renamed|replaced|migrated|repainted|raised|lowered|reduced"
+    r"|increased|extended|postponed|rescheduled|tak(?:en|es) over|took over|now|as of"
+    r"|from (?:now|\w+day|today) on)\b",
+    re.IGNORECASE,
+)
+"""Words by which what was done once says what holds since."""
 _SOMEBODY = re.compile(
     r"^(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s"
 )
@@ -177,8 +184,9 @@ def _decides(match: re.Match[str]) -> bool:
 
 
 def _states_a_fact(sentence: str, speaker: str) -> bool:
-    """Whether it gives something a value: a number, a day, a place or a name."""
+    """Whether it gives something a value, or another one: a number, a day, a place or a name."""
+    changed = _CHANGED.search(sentence) is not None
     return any(
-        claim.subject and claim.verb and claim.values and not claim.past
+        claim.subject and claim.values and (changed or (claim.verb and not claim.past))
         for claim in claims(sentence, speaker)
     )

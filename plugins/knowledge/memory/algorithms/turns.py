@@ -1,8 +1,10 @@
-"""Entries that are turns of a conversation: who speaks, and what a neighbour tells of a turn.
+"""Entries that are turns of a conversation, and what was found in them.
 
 "Better than I feared" answers a question about the exam where the turn before it asked for the
 exam. So a turn is worth a part of what its neighbours are worth beyond it; the one before counts
 more, since answers follow questions.
+
+What was found in a turn has words of it: of the two, one is an answer.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ MAX_PAUSE = timedelta(hours=6)
 """Between two turns of one conversation."""
 MAX_SOURCES = 15
 """Turns, the best ones, whose neighbours are looked at."""
+AS_MUCH = 0.8
+"""The share of a turn's score from which on what was found in it answers in its place: below that
+the question is about something else that the turn says."""
 
 
 def speaker(record: Record) -> str | None:
@@ -74,3 +79,29 @@ def best_numbers(ranked: Sequence[Scored]) -> Mapping[int, int | None]:
     if all(one.follows is None for one in ranked):
         return {}
     return {one.number: one.follows for one in ranked[:MAX_SOURCES]}
+
+
+def is_found_in(one: Scored, other: Scored) -> bool:
+    """Whether an entry was found in another one, and has words of it."""
+    return one.taken_from is not None and one.taken_from == other.number
+
+
+def without_repeats(ranked: Sequence[Scored]) -> list[Scored]:
+    """Answers without turns beside what was found in them, or without that beside its turn.
+
+    Args:
+        ranked: what was found, the best first; that order stays.
+    """
+    turns = {one.number: one for one in ranked if one.number}
+    answered: set[int] = set()
+    repeats: set[str] = set()
+    for one in ranked:
+        turn = turns.get(one.taken_from or 0)
+        if turn is None or turn.number in answered:
+            continue
+        if one.score < AS_MUCH * turn.score:
+            repeats.add(one.id)
+        else:
+            answered.add(turn.number)
+            repeats.add(turn.id)
+    return [one for one in ranked if one.id not in repeats]

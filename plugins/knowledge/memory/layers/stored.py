@@ -116,7 +116,7 @@ class StoredLayer:
         if len(near) < question.limit or not left:
             return {}
         with suppress(Exception):  # they are as far as the furthest then
-            return _current(await vectors.nearest(self.layer, question, vector, left), left)
+            return _current(await vectors.nearest({self.layer}, question, vector, left), left)
         return {}
 
     async def _told(self, vectors: MemoryVectors, question: Question) -> dict[str, Scored]:
@@ -141,7 +141,7 @@ class StoredLayer:
         self, vectors: MemoryVectors, question: Question, vector: Vector
     ) -> dict[str, Scored]:
         """What is near in meaning, as far as the database agrees that it may be seen."""
-        near = await vectors.nearest(self.layer, question, vector)
+        near = await vectors.nearest({self.layer}, question, vector)
         ids = {one.id for one in near}
         return _current(near, await self._reads.admitted(ids, self.layer, question))
 

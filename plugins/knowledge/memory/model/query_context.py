@@ -125,6 +125,7 @@ class Scored(Struct, frozen=True):
         fit: how sure it is that it answers at all, 0 to 1, where that is not its score.
         number: its place in the order in which entries were written; 0 where there is none.
         follows: the number of the turn of a conversation before it, or None.
+        taken_from: the number of the turn whose words it has, where it was found in one.
         link: what leads to it from another answer, where that is why it is one.
         version: which of its versions was found; 0 where there is one alone.
         says_all: whether it has every word of the question.
@@ -141,6 +142,7 @@ class Scored(Struct, frozen=True):
     fit: float | None = None
     number: int = 0
     follows: int | None = None
+    taken_from: int | None = None
     link: Link | None = None
     version: int = 0
     says_all: bool = False

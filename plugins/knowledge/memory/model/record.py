@@ -73,6 +73,7 @@ class Record:
         challenged: whether another entry is, or seems, at odds with it.
         number: its place in the order in which entries were written; 0 of one that is not yet.
         follows: the number of the turn of a conversation before it, or None.
+        taken_from: the number of the turn whose words it has, where it was found in one.
         writer: who wrote what it says, where it was read for somebody and that is known; no part
             of what it is.
         digest: of a note, what tells its content from what it was before; likewise.
@@ -102,6 +103,7 @@ class Record:
     challenged: bool = False
     number: int = 0
     follows: int | None = None
+    taken_from: int | None = None
     writer: Writer | None = field(default=None, compare=False)
     digest: str = field(default="", compare=False)
     standing: Standing | None = field(default=None, compare=False)

@@ -14,6 +14,7 @@ from gateway.toolkit.words import terms
 from plugins.knowledge.memory.algorithms.names import names_in, without_names
 from plugins.knowledge.memory.algorithms.relevance import merge_results
 from plugins.knowledge.memory.algorithms.similarity import distance
+from plugins.knowledge.memory.algorithms.turns import without_repeats
 from plugins.knowledge.memory.model import labels as by
 from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
@@ -118,8 +119,8 @@ class QueryEngine:
         layers = self._asked(request)
         question = await self._question(request, caller, layers)
         gathered = await search_layers(layers, question, self.failed)
-        gathered = await self._with_parts(gathered, layers, question)
-        gathered = await self.linked.joined(gathered, question)
+        gathered = _said_once(await self._with_parts(gathered, layers, question))
+        gathered = _said_once(await self.linked.joined(gathered, question))
         if layers and len(gathered.failed) == len(gathered.asked) and not gathered.found:
             raise _no_answer(gathered.notes)
         options = request.options
@@ -345,6 +346,11 @@ def _as_tuple(value: T | None) -> tuple[T, ...]:
 def _is_alternatives(value: object) -> bool:
     """Whether a filter lists values of which one will do."""
     return isinstance(value, list) and bool(value)
+
+
+def _said_once(gathered: CombinedAnswers) -> CombinedAnswers:
+    """The same with a turn of a conversation or what was found in it, and not with both."""
+    return replace(gathered, found=without_repeats(gathered.found))
 
 
 def _near_enough(one: Scored, options: QueryOptions) -> bool:

@@ -14,6 +14,7 @@ from itertools import product
 from plugins.knowledge.memory.algorithms.entities import rarity
 from plugins.knowledge.memory.algorithms.relevance import score, sort_by_score
 from plugins.knowledge.memory.algorithms.similarity import score as similarity
+from plugins.knowledge.memory.algorithms.turns import is_found_in
 from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS
 from plugins.knowledge.memory.model.query_context import Link, Question, Scored
 from plugins.knowledge.memory.model.requests import Mode
@@ -69,7 +70,7 @@ class LinkedAnswers:
             for layer in {each.layer for each in new.values()}:
                 ids = {id for id, each in new.items() if each.layer is layer}
                 with suppress(Exception):  # they are not near then, and may still be led to
-                    near = await self.vectors.nearest(layer, question, question.vector, ids)
+                    near = await self.vectors.nearest({layer}, question, question.vector, ids)
                     cosines |= {each.id: each.cosine for each in near}
         return {
             id: _weighed(each.scored, question.mode, cosines.get(id)) for id, each in new.items()
@@ -93,6 +94,8 @@ def _raised(
     best: dict[str, Scored] = {}
     for some in by_name.values():
         for source, each in product((one for one in some if one.scored.id in leading), some):
+            if is_found_in(each.scored, source.scored) or is_found_in(source.scored, each.scored):
+                continue  # one of the two is the answer
             one = _led(known[each.scored.id], known[source.scored.id], each)
             if one is not None and each.repeats(source):
                 one = one.with_score(one.score, link=None)  # as good, and nothing to tell of

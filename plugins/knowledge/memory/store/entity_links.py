@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.toolkit.sql import among_parameter
 from plugins.knowledge.memory.algorithms.entities import MAX_SHARED, maybe_named_in
-from plugins.knowledge.memory.model.entry import FROM, Layer
+from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.query_context import Question, Scored
 from plugins.knowledge.memory.store.reads import Reads, scored
 from plugins.knowledge.memory.store.tables import entities, entries, words
@@ -22,7 +22,7 @@ from plugins.knowledge.memory.store.words import SHOWN, term_ids
 
 MAX_LEADING = 8
 """Names, the rarest ones, that are followed."""
-_SAID = (*SHOWN, entries.c.layer, entries.c.fingerprint, entries.c.metadata)
+_SAID = (*SHOWN, entries.c.layer, entries.c.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,6 @@ class Naming:
         entries: how many entries name it, of those that the reader may read.
         scored: the entry, without a score.
         layer: where it is.
-        taken_from: the id of the turn whose words it has, where it was found in a conversation.
         words: what entries that say the same have in common.
     """
 
@@ -42,13 +41,11 @@ class Naming:
     entries: int
     scored: Scored
     layer: Layer
-    taken_from: str | None = None
     words: str = ""
 
     def repeats(self, other: Naming) -> bool:
-        """Whether it says what another does, or a part of it: what both name tells nothing then."""
-        ids = {self.scored.id, other.scored.id}
-        return self.words == other.words or not ids.isdisjoint({self.taken_from, other.taken_from})
+        """Whether it says what another does: what both name tells nothing then."""
+        return self.words == other.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +186,7 @@ def _naming(shape: FilterShape) -> Select[Any]:
 
 
 def _naming_of(row: Any, name: str, count: int) -> Naming:
-    origin = (row.metadata.get("custom") or {}).get(FROM)
-    taken_from = origin if isinstance(origin, str) else None
-    return Naming(name, count, scored(row), Layer(row.layer), taken_from, row.fingerprint)
+    return Naming(name, count, scored(row), Layer(row.layer), row.fingerprint)
 
 
 def _found(shape: FilterShape, *columns: Any) -> Select[Any]:

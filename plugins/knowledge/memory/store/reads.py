@@ -379,6 +379,7 @@ def scored(row: Any, score: float = 0.0) -> Scored:
         challenged=row.challenged,
         number=row.number,
         follows=row.follows,
+        taken_from=row.taken_from,
         version=row.version,
     )
 

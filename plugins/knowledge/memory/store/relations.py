@@ -179,6 +179,29 @@ class Relations:
             await connection.execute(sa.delete(relations).where(sa.or_(own, theirs)))
             await mark(connection, [entry, *some])
 
+    async def leave_in(self, connection: AsyncConnection, turn: int) -> None:
+        """Take back what the portal found beside a turn of a conversation, by its number.
+
+        What was found in the turn is compared instead.
+        """
+        named = sa.select(entries.c.id).where(entries.c.number == turn).scalar_subquery()
+        either = sa.or_(relations.c.entry == named, relations.c.target == named)
+        beside = sa.and_(either, relations.c.kind.in_(FOUND))
+        pairs = await connection.execute(
+            sa.select(relations.c.entry, relations.c.target).where(beside)
+        )
+        if ids := sorted({id for pair in pairs for id in pair}):
+            await connection.execute(sa.delete(relations).where(beside))
+            await mark(connection, ids)
+
+    async def told_apart(self, numbers: Collection[int], keys: frozenset[str]) -> frozenset[int]:
+        """The numbers of those turns in which something was found that one of the keys may read."""
+        if not numbers or not keys:
+            return frozenset()
+        seen = {**key_values(keys, self._clock()), "turns": numbers}
+        async with self._database.read() as connection:
+            return frozenset(await connection.scalars(_found_in(), seen))
+
     async def ended_by(self, entry: str) -> list[Record]:
         """The live entries that an entry ends, as was decided: for a rule, whoever reads them."""
         joined = entries.join(relations, entries.c.id == relations.c.target)
@@ -214,6 +237,13 @@ def _chosen() -> Select[Any]:
     shown = (entries.c.layer, entries.c.created, entries.c.updated, entries.c.challenged)
     known = sa.select(relations.c.entry, relations.c.target, relations.c.kind, *shown, *moments)
     return known.select_from(joined).where(readable())
+
+
+@lru_cache(maxsize=1)
+def _found_in() -> Select[Any]:
+    """The turns in which readable entries were found, among some."""
+    among = among_parameter(entries.c.taken_from, "turns")
+    return sa.select(entries.c.taken_from).where(among, readable()).distinct()
 
 
 @lru_cache(maxsize=1)

@@ -35,6 +35,7 @@ def row_of(record: Record) -> dict[str, Any]:
         "valid_from": record.validity.valid_from,
         "valid_until": record.validity.valid_until,
         "follows": record.follows,
+        "taken_from": record.taken_from,
         "verified": record.verified and record.verified.kept(),
     }
 
@@ -64,6 +65,7 @@ def record_of(row: Any, writer: Writer | None = None) -> Record:
         challenged=row.challenged,
         number=row.number,
         follows=row.follows,
+        taken_from=row.taken_from,
         writer=writer,
     )
 

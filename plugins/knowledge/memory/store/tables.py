@@ -19,7 +19,7 @@ from gateway.toolkit.columns import NUMBER, PLAIN, Json, UtcDateTime
 
 
 def _where_set(name: str) -> Index:
-    """An index of the entries that have a moment, which are few.
+    """An index of the entries that have a value, which are few.
 
     With the others in it, SQLite would take it to find an entry by its id, among all that are not
     forgotten.
@@ -59,11 +59,13 @@ entries = Table(
     Column("verified", Json),
     Column("challenged", Boolean, nullable=False, default=False),
     Column("follows", NUMBER),
+    Column("taken_from", NUMBER),
     Index("ix_memory_entries_layer", "layer", "owner"),
     Index("ix_memory_entries_owner", "owner", "fingerprint"),
     _where_set("expires"),
     _where_set("deleted"),
     _where_set("follows"),
+    _where_set("taken_from"),
 )
 """One row an entry; ``deleted`` is set where it was forgotten and may still be looked up by its
 owner, ``expires`` where its layer keeps entries for a time only."""

@@ -213,19 +213,19 @@ class MemoryVectors:
                 await other.delete([own])
 
     async def nearest(
-        self, layer: Layer, question: Question, vector: Vector, among: Ids[str] = ()
+        self, layers: Ids[Layer], question: Question, vector: Vector, among: Ids[str] = ()
     ) -> list[NearVector]:
-        """The entries of a layer nearest to a question, each by its nearest passage.
+        """The entries of some layers nearest to a question, each by its nearest passage.
 
         Args:
-            layer: where.
+            layers: where; all of one collection.
             question: who asks, and what an answer must be.
             vector: the question's.
             among: the ids of the only entries that are looked at; all where there are none.
         """
         entry_filter = question.entry_filter
         where = [
-            Condition("layer", any_of=(str(layer),)),
+            Condition("layer", any_of=tuple(sorted(map(str, layers)))),
             Condition("labels", any_of=tuple(sorted(map(reader, question.keys)))),
             *(Condition("labels", any_of=tuple(sorted(group))) for group in entry_filter.labels),
         ]
@@ -236,7 +236,7 @@ class MemoryVectors:
             where.append(Condition("created", at_least=entry_filter.after.timestamp()))
         if entry_filter.before is not None:
             where.append(Condition("created", at_most=entry_filter.before.timestamp()))
-        collection, limit = await self._collection(layer), question.limit
+        collection, limit = await self._collection(next(iter(layers))), question.limit
         for wanted in (limit, _MORE * limit):
             query = VectorQuery(VECTOR_NAME, vector, tuple(where), wanted, _SHOWN)
             (hits,) = await collection.search([query])

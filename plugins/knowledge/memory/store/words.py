@@ -29,7 +29,7 @@ MAX_TERMS = 32
 """Terms of a question that count: the first ones."""
 
 _MOMENTS = ("created", "updated", "event_at", "valid_from", "valid_until")
-_SHOWN = ("id", "version", "number", "follows", "challenged", *_MOMENTS)
+_SHOWN = ("id", "version", "number", "follows", "taken_from", "challenged", *_MOMENTS)
 SHOWN = tuple(entries.c[name] for name in _SHOWN)
 """What is known of an entry before it is read."""
 

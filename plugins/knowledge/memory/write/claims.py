@@ -79,10 +79,12 @@ async def add_claim(entries: Entries, said: Said, caller: Caller) -> Sequence[Re
 
     async def relate(connection: AsyncConnection) -> None:
         await entries.relations.write_in(connection, record.id, said.related, caller)
+        if record.taken_from is not None:
+            await entries.relations.store.leave_in(connection, record.taken_from)
         await entries.relations.found_in(connection, record.id, said.near)
 
     writes = entries.audited(AuditRecord(person, "create", record.id, "done"))
-    there = relate if said.related or said.near else None
+    there = relate if said.related or said.near or record.taken_from is not None else None
     try:
         told = await writes.add([record], person, given, first=be_first, once_there=there)
     except _Claimed as claimed:

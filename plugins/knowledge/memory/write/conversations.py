@@ -143,7 +143,8 @@ class Conversations:
         }
         id = None if one.by is None else _id_of(one, turn)
         try:
-            made = await self.governed.create(_request(entry, Layer.SEMANTIC), caller, id=id)
+            request = _request(entry, Layer.SEMANTIC)
+            made = await self.governed.create(request, caller, id=id, turn=turn)
         except MemoryFailed as failed:
             if id is not None and failed.number is ErrorCode.CONFLICT:
                 return None

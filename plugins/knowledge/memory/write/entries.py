@@ -86,6 +86,7 @@ class Entries:
         id: str | None = None,
         agreement: Agreement | None = None,
         after: str | None = None,
+        turn: str | None = None,
     ) -> CreateResponse:
         """Keep an entry.
 
@@ -99,6 +100,8 @@ class Entries:
             agreement: what a person said yes to.
             after: the entry with the turn of a conversation before it, where that is known: the
                 same words behind another one are another turn.
+            turn: the entry with the turn whose words it has, where it was found in one; what it
+                says is compared from now on, and no more what the turn says.
 
         Raises:
             Unagreed: a person has to allow it first.
@@ -123,8 +126,8 @@ class Entries:
         vector = await entry_vector(
             self.vectors, record, request.entry.embedding, options.generate_embedding
         )
-        follows = await self._before(record, after, caller)
-        record = replace(record, embedded=vector is not None, follows=follows)
+        record = await self._in_its_place(record, after, turn, caller)
+        record = replace(record, embedded=vector is not None)
         near = await self.relations.near(record, vector, caller)
         said = Said(record, vector, related, near, is_turn=after is not None)
         for _ in range(_MAX_ATTEMPTS):
@@ -287,6 +290,14 @@ class Entries:
         if id not in found:
             raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such entry, or it is not yours.")
         return found[id]
+
+    async def _in_its_place(
+        self, record: Record, after: str | None, turn: str | None, caller: Caller
+    ) -> Record:
+        """An entry that knows the turn before it, or the one that it was found in."""
+        if turn is not None:
+            return replace(record, taken_from=(await self.found(turn, caller)).number)
+        return replace(record, follows=await self._before(record, after, caller))
 
     async def _before(self, record: Record, after: str | None, caller: Caller) -> int | None:
         """The number of the turn of a conversation before an entry, where it is one itself."""

@@ -96,6 +96,7 @@ class GovernedEntries:
         consent: Consent | None = None,
         id: str | None = None,
         after: str | None = None,
+        turn: str | None = None,
     ) -> CreateResponse:
         """Add an entry, or request it.
 
@@ -107,6 +108,7 @@ class GovernedEntries:
             consent: asks the caller in their client; None where nobody can be asked.
             id: the id that the entry gets; a new one where none is given.
             after: as in :meth:`Entries.create`; what a person has to allow is no turn.
+            turn: likewise.
 
         Raises:
             MemoryFailed: as :meth:`Entries.create`.
@@ -118,7 +120,7 @@ class GovernedEntries:
         related = await self.entries.relations.targets(record, request.entry.relations, caller)
         ends = is_seen_by_others(record, related, person)
         if not (ends or self._needs_approval(record, request)):
-            return await self.entries.create(request, caller, id, after=after)
+            return await self.entries.create(request, caller, id, after=after, turn=turn)
         _check_layer(record)
         verify = request.governance.verification_required
         agreement = Agreement(record.readers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from gateway.toolkit.words import terms
 from plugins.knowledge.memory.algorithms.claims import claims
 from plugins.knowledge.memory.algorithms.contradictions import Likeness, compare, still_says
 from plugins.knowledge.memory.layers.working import WorkingLayer
-from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.policy import person_key
 from plugins.knowledge.memory.model.query_context import EntryFilter, Question
@@ -40,7 +40,7 @@ Related = tuple[Record, Relation]
 CANDIDATES = 20
 """Earlier entries that a new one is compared with, by meaning."""
 CANDIDATES_BY_WORDS = 6
-"""The same by words, for an entry without a vector: those with most of its words."""
+"""The same of each layer by words, for an entry without a vector: those with most of them."""
 TERMS_COMPARED = 6
 """Terms of such an entry by which these are found: each costs a walk through all that have it."""
 MAX_NAMED = 3
@@ -49,6 +49,9 @@ MIN_NEAR = 0.6
 """The cosine from which on an entry that contradicts nothing is named as near."""
 MAX_EXCERPT = 240
 """Characters of each."""
+COMPARED_TOGETHER = LAYERS_WITH_VECTORS - {Layer.ARCHIVAL}
+"""Layers whose entries are compared with those of all of these: what is told in a conversation
+changes what is known, and what all are told changes what one has noted."""
 MAX_COMPARED = 2_000
 """Characters of a text that is compared; longer ones state many things."""
 
@@ -146,28 +149,44 @@ class EntryRelations:
             vector=vector,
             entry_filter=EntryFilter(),
         )
-        if self.vectors is not None and vector is not None:
-            cosines = await self._by_meaning(self.vectors, record.layer, question, vector)
-        else:
-            words = await self.reads.search_words(record.layer, question)
-            cosines = {each.id: None for each in words.found}
+        layers: frozenset[Layer] = frozenset({record.layer})
+        if record.layer in COMPARED_TOGETHER and (vector is not None or self.vectors is None):
+            layers = COMPARED_TOGETHER
+        cosines = await self._candidates(layers, question)
         cosines.pop(record.id, None)
-        earlier = await self.reads.read(cosines, question.keys)
+        earlier = await self._compared(record, cosines, question.keys)
         found = [
             (compare(record, each, cosines[each.id]), each)
-            for each in earlier.values()
+            for each in earlier
             if each.fingerprint != record.fingerprint
-            and each.layer is record.layer
+            and each.layer in layers
             and len(each.content) <= MAX_COMPARED
         ]
         near = [pair for pair in found if _counts(pair[0])]
         return sorted(near, key=lambda pair: (not pair[0].replaces, -pair[0].cosine, pair[1].id))
 
-    async def _by_meaning(
-        self, vectors: MemoryVectors, layer: Layer, question: Question, vector: Vector
+    async def _compared(
+        self, record: Record, ids: Collection[str], keys: frozenset[str]
+    ) -> list[Record]:
+        """Entries that an entry is compared with: no turn whose facts are, nor its own."""
+        found = (await self.reads.read(ids, keys)).values()
+        turns = {each.number for each in found if each.layer is Layer.EPISODIC}
+        told_apart = await self.store.told_apart({record.number, *turns} - {0}, keys)
+        if record.number in told_apart:
+            return []
+        apart = {record.taken_from, *told_apart}
+        return [each for each in found if each.number not in apart]
+
+    async def _candidates(
+        self, layers: Collection[Layer], question: Question
     ) -> dict[str, float | None]:
+        """The ids of some layers' entries to compare with, each with how near it is, if known."""
+        vectors, vector = self.vectors, question.vector
+        if vectors is None or vector is None:
+            words = [await self.reads.search_words(each, question) for each in sorted(layers)]
+            return {one.id: None for each in words for one in each.found}
         try:
-            near = await vectors.nearest(layer, question, vector)
+            near = await vectors.nearest(layers, question, vector)
         except Exception:  # the vector store is away: the words' candidates are left
             return {}
         return {each.id: each.cosine for each in near if each.passage == 0}

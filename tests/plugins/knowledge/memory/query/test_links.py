@@ -53,14 +53,11 @@ async def test_what_was_taken_from_a_turn_or_says_the_same_leads_to_nothing_new(
     kept = await world.memory.conversations(talk, ANA, "talk")
     assert len(kept.found) == 1
     answer = await world.ask(ANA, "Where is our flour?")
-    assert {each.entry.id: each.linked_by for each in answer.results} == {
-        kept.turns[0]: None,
-        kept.found[0].id: None,
-    }
+    assert {each.entry.id: each.linked_by for each in answer.results} == {kept.found[0].id: None}
     await world.remember(ANA, f"Uli: {kept.found[0].what.upper()}", layer="user")
     answer = await world.ask(ANA, "Where is our flour?")
     led = {each.layer: each.linked_by for each in answer.results}
-    assert set(led) == {Layer.EPISODIC, Layer.SEMANTIC, Layer.USER}
+    assert set(led) == {Layer.SEMANTIC, Layer.USER}
     assert led[Layer.SEMANTIC] is None or led[Layer.USER] is None
 
 

@@ -73,6 +73,17 @@ async def test_the_writer_decides_and_answers_say_so(world: World, kind: str, wo
     assert answer.results[0].standing is None
 
 
+@pytest.mark.parametrize("layer", ["episodic", "organization", "procedural", "user"])
+async def test_what_stands_in_another_layer_is_compared_as_well(world: World, layer: str) -> None:
+    old = (await write(world, "The code of the gate is 1111.")).entry
+    request = {"entry": {"content": "The code of the gate is 2222."}}
+    options = {"options": {"layer": {"type": layer}}}
+    new = await world.memory.governed.create(CreateRequest.model_validate(request | options), ANA)
+    assert [each.id for each in new.near] == [old.id]
+    answer = await world.ask(ANA, "code of the gate 1111")
+    assert standings(answer)[old.content] == f"seems replaced by {new.entry.id}"
+
+
 @pytest.mark.parametrize("kind", ["both_hold", "apart"])
 async def test_what_was_decided_to_hold_as_well_is_not_marked(world: World, kind: str) -> None:
     old = (await write(world, "The code of the gate is 1111.")).entry

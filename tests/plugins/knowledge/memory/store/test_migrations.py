@@ -56,10 +56,11 @@ async def before(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerat
         yield database
 
 
-async def kept(database: Any, id: str, layer: str, *policies: tuple[str, str]) -> None:
+async def kept(database: Any, id: str, layer: str, *policies: tuple[str, str], **more: str) -> None:
     """An entry as it was kept: by whom each version was written, and under which policy."""
     access = [json.dumps({"policy": policy}) for _, policy in policies]
     row = {**ENTRY, "id": id, "layer": layer, "access": access[-1], "version": len(policies)}
+    row |= more
     said = {"entry": id, "at": AT}
     past = [
         {**said, "version": n, "by": by, "fields": json.dumps({"access": {"policy": policy}})}
@@ -95,3 +96,20 @@ async def test_what_happened_and_the_rules_are_to_be_found_by_meaning_from_now_o
     async with before.read() as connection:
         named = sa.text("SELECT id FROM memory_entries WHERE embedded ORDER BY id")
         assert [row.id for row in await connection.execute(named)] == ["episodic", "procedural"]
+
+
+async def test_facts_know_the_turn_that_they_were_found_in_where_it_is_their_owners(
+    before: Any,
+) -> None:
+    own, other = ("person:ana", "private"), ("person:ben", "private")
+    await kept(before, "turn", "episodic", own)
+    await kept(before, "theirs", "episodic", other, owner="person:ben")
+    for turn in ("turn", "theirs", "gone"):
+        metadata = json.dumps({"custom": {"from": turn}}, separators=(",", ":"))
+        await kept(before, f"of-{turn}", "semantic", own, metadata=metadata)
+    await before.migrate(MIGRATIONS)
+    async with before.read() as connection:
+        rows = sa.text("SELECT id, number, taken_from FROM memory_entries")
+        said = {row.id: row for row in await connection.execute(rows)}
+    assert said["of-turn"].taken_from == said["turn"].number
+    assert said["of-theirs"].taken_from is said["of-gone"].taken_from is None

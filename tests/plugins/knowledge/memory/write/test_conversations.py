@@ -95,6 +95,50 @@ async def test_english_talk_has_no_note_whether_anything_is_found_in_it(world: W
     assert (await world.memory.conversations(said, ANA, "talk-1")).note is None
 
 
+async def test_a_turn_and_what_was_found_in_it_are_one_answer(world: World) -> None:
+    kept = await world.memory.conversations(TALK, ANA, "talk-1")
+    found = [each.entry.id for each in (await world.ask(ANA, "beans in bed four")).results]
+    assert kept.found[1].id in found
+    assert kept.turns[2] not in found
+
+
+async def test_a_turn_answers_what_was_not_found_in_it_by_itself(world: World) -> None:
+    said = "We decided to plant beans. Perhaps my cousin brings her trombone and some lanterns."
+    kept = await world.memory.conversations([Turn("Rosa", said)], ANA, "talk-1")
+    found = [each.entry.id for each in (await world.ask(ANA, "cousin trombone lanterns")).results]
+    assert found == kept.turns
+    assert len(kept.found) == 1
+
+
+async def test_what_is_said_later_ends_a_fact_also_where_none_was_found_in_it(world: World) -> None:
+    said = ("Kofi prefers green tea.", "Kofi changed her mind and prefers fennel tea.")
+    talks = [[Turn("Ana", each)] for each in said]
+    before, after = [await world.memory.conversations(each, ANA, "talk") for each in talks]
+    assert (len(before.found), len(after.found)) == (1, 0)
+    answer = await world.ask(ANA, "What does Kofi prefer? Green tea?")
+    assert [each.entry.id for each in answer.results] == [after.turns[0], before.found[0].id]
+    standing = answer.results[1].standing
+    assert standing is not None
+    assert standing.seems_replaced_by == [after.turns[0]]
+
+
+async def test_facts_wait_for_a_look_and_not_their_turns_beside_them(world: World) -> None:
+    for code in ("1111", "2222"):
+        said = f"Good morning! The gate code is {code}. How was your week?"
+        await world.memory.conversations([Turn("Ana", said)], ANA, code)
+    (pair,) = (await world.memory.review(ANA)).pairs
+    assert pair.newer.content == "Ana: The gate code is 2222."
+    assert pair.older.content == "Ana: The gate code is 1111."
+
+
+async def test_a_fact_has_no_other_fact_as_the_turn_before_it(world: World) -> None:
+    kept = await world.memory.conversations(TALK, ANA, "talk-1")
+    turns = [await world.memory.entries.found(each.turn, ANA) for each in kept.found]
+    found = [await world.memory.entries.found(each.id, ANA) for each in kept.found]
+    assert [each.taken_from for each in found] == [each.number for each in turns]
+    assert {each.follows for each in found} == {None}
+
+
 texts = st.text(max_size=200) | st.sampled_from([each.text for each in TALK])
 
 
