@@ -157,6 +157,13 @@ class Relations:
             await connection.execute(sa.insert(relations), rows)
             await mark(connection, [entry, *related])
 
+    async def end_no_more_in(self, connection: AsyncConnection, entry: str, ended: str) -> None:
+        """Take back that an entry ends another one, in the transaction that says so."""
+        own = (relations.c.entry == entry, relations.c.target == ended)
+        ending = relations.c.kind.in_(ENDING)
+        await connection.execute(sa.delete(relations).where(*own, ending))
+        await mark(connection, [ended])
+
     async def beside_in(self, connection: AsyncConnection, entry: str) -> list[Beside]:
         """How an entry goes together with others, earlier and later, whoever reads these."""
         either = sa.or_(relations.c.entry == entry, relations.c.target == entry)
@@ -201,6 +208,13 @@ class Relations:
         seen = {**key_values(keys, self._clock()), "turns": numbers}
         async with self._database.read() as connection:
             return frozenset(await connection.scalars(_found_in(), seen))
+
+    async def ended_in(self, connection: AsyncConnection, entry: str, other: str) -> set[str]:
+        """Which of two entries the other one of them ends, as was decided."""
+        own = sa.and_(relations.c.entry == entry, relations.c.target == other)
+        back = sa.and_(relations.c.entry == other, relations.c.target == entry)
+        ending = sa.select(relations.c.target).where(relations.c.kind.in_(ENDING))
+        return set(await connection.scalars(ending.where(sa.or_(own, back))))
 
     async def ended_by(self, entry: str) -> list[Record]:
         """The live entries that an entry ends, as was decided: for a rule, whoever reads them."""

@@ -269,6 +269,9 @@ class Entries:
             raise ApprovalNeeded(record, record)
 
         async def write(connection: AsyncConnection) -> None:
+            await self.relations.reopen_in(
+                connection, record, related, caller, agreed=agreement is not None
+            )
             await self.relations.write_in(connection, record.id, related, caller)
 
         line = AuditRecord(person, "relate", record.id, "done", draft.target)

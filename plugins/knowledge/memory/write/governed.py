@@ -237,7 +237,8 @@ class GovernedEntries:
     ) -> RelationResponse:
         """Say how an entry goes together with an earlier one, or request it.
 
-        A person's yes decides where others would read that the earlier one holds no more.
+        A person's yes decides where others would read that the earlier one holds no more, or that
+        it does again.
 
         Args:
             id: the later entry's.
@@ -258,7 +259,7 @@ class GovernedEntries:
             related = await self.entries.relations.targets(record, [draft], caller)
         agreement = Agreement(record.readers, record.version)
         operation = f"relate {id} {record.version}"
-        more = instead_of(related)
+        more = _changed_by(related)
         question = _Question("Let", record, operation, draft.model_dump_json(), more)
         if await self._consented(consent, question, person):
             await self.entries.relate(record, draft, caller, agreement)
@@ -339,6 +340,13 @@ def instead_of(related: Sequence[Related]) -> str:
     return "".join(
         f"\n\nFrom then on this holds no more:\n{excerpt(each.content)}" for each in ended
     )
+
+
+def _changed_by(related: Sequence[Related]) -> str:
+    """What a decision between two kept entries would change, likewise."""
+    (target, _), *_ = related
+    beside = f"\n\nFrom then on neither of the two ends the other:\n{excerpt(target.content)}"
+    return instead_of(related) or beside
 
 
 def _for_owner(request: CreateRequest) -> CreateRequest:

@@ -21,7 +21,7 @@ from plugins.knowledge.memory.model.requests import Mode, RelationDraft
 from plugins.knowledge.memory.model.responses import NearEntry
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.rights.access import caller_keys, intersect_keys
-from plugins.knowledge.memory.rights.approval_rules import widens_readers
+from plugins.knowledge.memory.rights.approval_rules import ApprovalNeeded, widens_readers
 from plugins.knowledge.memory.rights.roles import may_change
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.relations import Beside, Relations
@@ -197,15 +197,60 @@ class EntryRelations:
         """Write what a caller decided, in the transaction that writes the entry.
 
         Raises:
-            MemoryFailed: they would supersede each other in a circle, or somebody else has
-                superseded one of them meanwhile.
+            MemoryFailed: they would supersede each other in a circle, somebody else has superseded
+                one of them meanwhile, or it takes back an end (:meth:`reopen_in`).
         """
         by = caller.person or ""
         for target, kind in related:
             if kind.ends_the_other:
                 await self._check_first(connection, target, entry, by)
+            elif target.id in await self.store.ended_in(connection, entry, target.id):
+                raise MemoryFailed(
+                    ErrorCode.CONFLICT,
+                    f"{entry} ends {target.id}, as was decided, and says the same: to take that "
+                    f"back, call settle_memory(id={entry}, target={target.id}, decision={kind}).",
+                )
         pairs = [(each.id, kind) for each, kind in related]
         await self.store.add_in(connection, entry, pairs, by, caller_keys(caller))
+
+    async def reopen_in(
+        self,
+        connection: AsyncConnection,
+        record: Record,
+        related: Sequence[Related],
+        caller: Caller,
+        *,
+        agreed: bool,
+    ) -> None:
+        """Take back that an entry ends others, where something else is said of them now.
+
+        It takes what ending them took: the right to change them, and a yes where others see it.
+
+        Args:
+            connection: the transaction that writes what is said now.
+            record: the later entry.
+            related: the earlier ones, each with how.
+            caller: who says it.
+            agreed: whether a person said yes to it.
+
+        Raises:
+            Unagreed: a person has to allow it first.
+            MemoryFailed: the caller may not.
+        """
+        for target, kind in related:
+            ended = await self.store.ended_in(connection, record.id, target.id)
+            if kind.ends_the_other or target.id not in ended:
+                continue
+            if not may_change(caller, target):
+                raise MemoryFailed(
+                    ErrorCode.FORBIDDEN,
+                    f"{record.id} ends {target.id}, as was decided. You can read {target.id}, not "
+                    "say that it holds again: that takes its owner, or one whom its policy names. "
+                    f"Say in an entry of your own what you know, and that it contests {record.id}.",
+                )
+            if not agreed and _meet(record, target, caller.person or ""):
+                raise ApprovalNeeded(record, record)
+            await self.store.end_no_more_in(connection, record.id, target.id)
 
     async def found_in(self, connection: AsyncConnection, entry: str, near: Sequence[Near]) -> None:
         """Keep what the portal found, and nobody decided, in the same transaction."""
@@ -260,11 +305,12 @@ def is_seen_by_others(record: Record, related: Sequence[Related], person: str) -
         related: the earlier ones.
         person: who says so.
     """
-    own = {person_key(person)}
-    return any(
-        kind.ends_the_other and not intersect_keys(record.readers, target.readers) <= own
-        for target, kind in related
-    )
+    return any(kind.ends_the_other and _meet(record, target, person) for target, kind in related)
+
+
+def _meet(one: Record, other: Record, person: str) -> bool:
+    """Whether somebody else than a person can read both of two entries."""
+    return not intersect_keys(one.readers, other.readers) <= {person_key(person)}
 
 
 def named(near: Sequence[Near], related: Sequence[Related]) -> list[NearEntry]:

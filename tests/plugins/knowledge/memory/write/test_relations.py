@@ -1,0 +1,77 @@
+"""Who decides how entries go together, and who is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gateway.contract import Caller, Tier
+from plugins.knowledge.memory.model.entry import KnowledgeEntry
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.requests import RelationDraft
+from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.rights.approval_rules import Agreement
+from tests.plugins.knowledge.memory.conftest import ANA, World
+from tests.plugins.knowledge.memory.query.test_standing import SHARED, relate, standings, write
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
+BO = Caller("person:bo", Tier.MEMBERS, groups=frozenset({"garden"}), name="Bo")
+"""A member, of Ana's group."""
+
+
+async def end(world: World, later: KnowledgeEntry, earlier: KnowledgeEntry) -> None:
+    """Ana says that an entry supersedes another one, with a person's yes."""
+    record = await world.memory.entries.found(later.id, ANA)
+    draft = RelationDraft(kind=Relation.SUPERSEDES, target=earlier.id)
+    await world.memory.entries.relate(record, draft, ANA, Agreement(record.readers))
+
+
+async def told_of(world: World, entry: KnowledgeEntry, who: Caller = ANA) -> str:
+    """What who asks for an entry is told of whether it holds."""
+    return standings(await world.ask(who, entry.content))[entry.content]
+
+
+@pytest.mark.parametrize("kind", ["apart", "both_hold", "contests"])
+async def test_an_end_is_taken_back_by_who_may_change_what_ended(world: World, kind: str) -> None:
+    old = await world.remember(ANA, "The meeting point is the car park.", "organization")
+    new = await world.remember(ANA, "The meeting point is the field.", SHARED)
+    await end(world, new, old)
+    with pytest.raises(MemoryFailed, match="not say that it holds again") as failed:
+        await relate(world, new, kind, old, BO)
+    assert failed.value.number is ErrorCode.FORBIDDEN
+    for who in (ANA, BO):
+        assert f"superseded by {new.id}" in await told_of(world, old, who)
+
+
+@pytest.mark.parametrize("kind", ["apart", "both_hold", "contests"])
+async def test_an_end_that_others_see_is_taken_back_with_a_yes(world: World, kind: str) -> None:
+    old = await world.remember(ANA, "The tool desk shuts at five.", SHARED)
+    new = await world.remember(ANA, "The tool desk shuts at six.", SHARED)
+    await end(world, new, old)
+    asked = await relate(world, new, kind, old, BO)
+    assert asked.status == "pending_approval"
+    assert f"superseded by {new.id}" in await told_of(world, old)
+    (waiting,) = await world.memory.approvals.visible_to(ANA)
+    assert "neither of the two ends the other" in str(waiting.payload)
+    await world.memory.approvals.decide(asked.approval_required.request_id, ANA, approve=True)
+    assert await told_of(world, old) == (f"contested with {new.id}" if kind == "contests" else "")
+
+
+async def test_an_end_of_ones_own_is_taken_back_at_once(world: World) -> None:
+    old = await world.remember(ANA, "The tool desk shuts at five.", SHARED)
+    new = await world.remember(ANA, "The tool desk shuts at six.")
+    await end(world, new, old)
+    assert (await relate(world, new, "apart", old)).status == "done"
+    assert await told_of(world, old) == ""
+
+
+async def test_who_says_the_same_again_takes_no_end_back(world: World) -> None:
+    old = (await write(world, "The tool desk shuts at five.")).entry
+    new = (await write(world, "The tool desk shuts at six.")).entry
+    await end(world, new, old)
+    again: dict[str, Any] = {"relations": [{"kind": "apart", "target": old.id}]}
+    with pytest.raises(MemoryFailed, match=f"settle_memory.id={new.id}") as failed:
+        await write(world, new.content, **again)
+    assert failed.value.number is ErrorCode.CONFLICT
+    assert f"superseded by {new.id}" in await told_of(world, old)
