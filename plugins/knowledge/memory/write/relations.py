@@ -20,7 +20,7 @@ from plugins.knowledge.memory.model.record import NOTE_PREFIX, UPKEEP, Record
 from plugins.knowledge.memory.model.requests import Mode, RelationDraft
 from plugins.knowledge.memory.model.responses import NearEntry
 from plugins.knowledge.memory.model.validity import Relation
-from plugins.knowledge.memory.rights.access import caller_keys, intersect_keys
+from plugins.knowledge.memory.rights.access import caller_keys, meet_only_within
 from plugins.knowledge.memory.rights.approval_rules import ApprovalNeeded, widens_readers
 from plugins.knowledge.memory.rights.roles import may_change
 from plugins.knowledge.memory.store.reads import Reads
@@ -121,11 +121,9 @@ class EntryRelations:
         """
         if not widens_readers(current, wanted):
             return False
-        own = {person_key(person)}
+        saw = {person_key(person), *current.readers}
         return any(
-            intersect_keys(wanted.readers, each.readers)
-            - intersect_keys(current.readers, each.readers)
-            - own
+            not meet_only_within(wanted.readers, each.readers, saw)
             for each in await self.store.ended_by(current.id)
         )
 
@@ -309,8 +307,8 @@ def is_seen_by_others(record: Record, related: Sequence[Related], person: str) -
 
 
 def _meet(one: Record, other: Record, person: str) -> bool:
-    """Whether somebody else than a person can read both of two entries."""
-    return not intersect_keys(one.readers, other.readers) <= {person_key(person)}
+    """Whether somebody else than a person may be able to read both of two entries."""
+    return not meet_only_within(one.readers, other.readers, {person_key(person)})
 
 
 def named(near: Sequence[Near], related: Sequence[Related]) -> list[NearEntry]:

@@ -9,7 +9,7 @@ import pytest
 from gateway.contract import Caller, Tier
 from plugins.knowledge.memory.model.entry import KnowledgeEntry
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.model.requests import RelationDraft
+from plugins.knowledge.memory.model.requests import RelationDraft, UpdateRequest
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.rights.approval_rules import Agreement
 from tests.plugins.knowledge.memory.conftest import ANA, World
@@ -75,3 +75,25 @@ async def test_who_says_the_same_again_takes_no_end_back(world: World) -> None:
         await write(world, new.content, **again)
     assert failed.value.number is ErrorCode.CONFLICT
     assert f"superseded by {new.id}" in await told_of(world, old)
+
+
+async def test_a_group_that_learns_that_what_all_read_is_over_is_asked(world: World) -> None:
+    old = await world.remember(ANA, "The muster roll is in the blue folder.", "organization")
+    new = await world.remember(ANA, "The muster roll is in the red folder.", SHARED)
+    asked = await relate(world, new, "supersedes", old)
+    assert asked.status == "pending_approval"
+    assert "superseded" not in await told_of(world, old, BO)
+    await world.memory.approvals.decide(asked.approval_required.request_id, BO, approve=True)
+    assert f"superseded by {new.id}" in await told_of(world, old, BO)
+
+
+async def test_opening_an_end_of_what_all_read_to_a_group_takes_a_yes(world: World) -> None:
+    old = await world.remember(ANA, "The muster roll is in the blue folder.", "organization")
+    new = await world.remember(ANA, "The muster roll is in the red folder.")
+    assert (await relate(world, new, "supersedes", old)).status == "done"
+    request = UpdateRequest.model_validate(
+        {"entry": {"content": new.content}, "options": {"access_policy": SHARED}}
+    )
+    opened = await world.memory.governed.update(new.id, request, ANA)
+    assert opened.status == "pending_approval"
+    assert await told_of(world, old, BO) == ""
