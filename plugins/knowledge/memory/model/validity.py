@@ -121,6 +121,11 @@ class Relation(StrEnum):
         return self in _MARKS
 
     @property
+    def is_mutual(self) -> bool:
+        """Whether it says as much of the later one as of the other: neither is at odds with it."""
+        return self in (Relation.BOTH_HOLD, Relation.APART)
+
+    @property
     def is_found(self) -> bool:
         """Whether the portal finds it by itself, and nobody has decided it."""
         return self in (Relation.SEEMS_TO_REPLACE, Relation.IS_NEWER)

@@ -130,13 +130,11 @@ class Relations:
             if kind.ends_the_other and await leads_back(
                 connection, entry, target, keys, self._clock()
             ):
-                raise MemoryFailed(
-                    ErrorCode.CONFLICT,
-                    f"{target} supersedes {entry} already, itself or by others: they would "
-                    "supersede each other in a circle. Decide which of them holds now.",
-                )
-            undecided = sa.and_(back, relations.c.kind.in_(FOUND))
-            await connection.execute(sa.delete(relations).where(sa.or_(pair, undecided)))
+                directly = entry in await self.ended_in(connection, entry, target)
+                raise _circle(entry, target, directly=directly)
+            gone = (*FOUND, str(Relation.CONTESTS)) if kind.is_mutual else FOUND
+            other_way = sa.and_(back, relations.c.kind.in_(gone))
+            await connection.execute(sa.delete(relations).where(sa.or_(pair, other_way)))
             await self._insert(connection, entry, {target: kind}, by)
         if found:
             # Everybody who writes waits for this transaction: few statements for many pairs.
@@ -157,12 +155,14 @@ class Relations:
             await connection.execute(sa.insert(relations), rows)
             await mark(connection, [entry, *related])
 
-    async def end_no_more_in(self, connection: AsyncConnection, entry: str, ended: str) -> None:
-        """Take back that an entry ends another one, in the transaction that says so."""
-        own = (relations.c.entry == entry, relations.c.target == ended)
+    async def end_no_more_in(
+        self, connection: AsyncConnection, entry: str, other: str, ended: Collection[str]
+    ) -> None:
+        """Take back that one of two entries ends the other, in the transaction that says so."""
+        pair = (relations.c.entry.in_((entry, other)), relations.c.target.in_(sorted(ended)))
         ending = relations.c.kind.in_(ENDING)
-        await connection.execute(sa.delete(relations).where(*own, ending))
-        await mark(connection, [ended])
+        await connection.execute(sa.delete(relations).where(*pair, ending))
+        await mark(connection, sorted(ended))
 
     async def beside_in(self, connection: AsyncConnection, entry: str) -> list[Beside]:
         """How an entry goes together with others, earlier and later, whoever reads these."""
@@ -243,6 +243,19 @@ async def _known(connection: AsyncConnection, entry: str, others: Collection[str
         )
     )
     return {id for pair in await connection.execute(pairs) for id in pair}
+
+
+def _circle(entry: str, target: str, *, directly: bool) -> MemoryFailed:
+    """Why an entry does not end another one, and what to do: that one ends it already."""
+    undone = (
+        f" Where that was a mistake, call settle_memory(id={target}, target={entry}, "
+        "decision=apart) first."
+    )
+    return MemoryFailed(
+        ErrorCode.CONFLICT,
+        f"{target} supersedes {entry} already, itself or by others: they would supersede each "
+        f"other in a circle. Decide which of them holds now.{undone if directly else ''}",
+    )
 
 
 def _chosen() -> Select[Any]:

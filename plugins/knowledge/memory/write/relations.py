@@ -223,10 +223,11 @@ class EntryRelations:
         """Take back that an entry ends others, where something else is said of them now.
 
         It takes what ending them took: the right to change them, and a yes where others see it.
+        That both hold, or are apart, takes back as well that one of the others ends the entry.
 
         Args:
             connection: the transaction that writes what is said now.
-            record: the later entry.
+            record: the later entry, which the caller may change.
             related: the earlier ones, each with how.
             caller: who says it.
             agreed: whether a person said yes to it.
@@ -236,10 +237,11 @@ class EntryRelations:
             MemoryFailed: the caller may not.
         """
         for target, kind in related:
-            ended = await self.store.ended_in(connection, record.id, target.id)
-            if kind.ends_the_other or target.id not in ended:
+            over = await self.store.ended_in(connection, record.id, target.id)
+            over &= {target.id, record.id} if kind.is_mutual else {target.id}
+            if kind.ends_the_other or not over:
                 continue
-            if not may_change(caller, target):
+            if target.id in over and not may_change(caller, target):
                 raise MemoryFailed(
                     ErrorCode.FORBIDDEN,
                     f"{record.id} ends {target.id}, as was decided. You can read {target.id}, not "
@@ -248,7 +250,7 @@ class EntryRelations:
                 )
             if not agreed and _meet(record, target, caller.person or ""):
                 raise ApprovalNeeded(record, record)
-            await self.store.end_no_more_in(connection, record.id, target.id)
+            await self.store.end_no_more_in(connection, record.id, target.id, over)
 
     async def found_in(self, connection: AsyncConnection, entry: str, near: Sequence[Near]) -> None:
         """Keep what the portal found, and nobody decided, in the same transaction."""

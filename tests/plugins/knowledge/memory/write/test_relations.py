@@ -97,3 +97,35 @@ async def test_opening_an_end_of_what_all_read_to_a_group_takes_a_yes(world: Wor
     opened = await world.memory.governed.update(new.id, request, ANA)
     assert opened.status == "pending_approval"
     assert await told_of(world, old, BO) == ""
+
+
+@pytest.mark.parametrize("kind", ["apart", "both_hold"])
+async def test_of_two_that_both_hold_neither_ends_the_other(world: World, kind: str) -> None:
+    one = (await write(world, "The gate of the depot is number 3.")).entry
+    two = (await write(world, "The gate of the depot is number 5.")).entry
+    await relate(world, one, "supersedes", two)
+    assert (await relate(world, two, kind, one)).status == "done"
+    assert (await told_of(world, one), await told_of(world, two)) == ("", "")
+    await relate(world, one, "contests", two)
+    await relate(world, two, kind, one)
+    assert (await told_of(world, one), await told_of(world, two)) == ("", "")
+
+
+async def test_an_end_the_other_way_round_is_taken_back_with_a_yes(world: World) -> None:
+    one = await world.remember(ANA, "The gate of the depot is number 3.", SHARED)
+    two = await world.remember(ANA, "The gate of the depot is number 5.", SHARED)
+    await end(world, one, two)
+    assert (await relate(world, two, "apart", one, BO)).status == "pending_approval"
+    assert f"superseded by {one.id}" in await told_of(world, two)
+
+
+async def test_a_circle_is_refused_with_what_takes_the_first_end_back(world: World) -> None:
+    one = (await write(world, "The gate of the depot is number 3.")).entry
+    two = (await write(world, "The gate of the depot is number 5.")).entry
+    await relate(world, one, "supersedes", two)
+    undone = f"settle_memory.id={one.id}, target={two.id}, decision=apart."
+    with pytest.raises(MemoryFailed, match=undone):
+        await relate(world, two, "supersedes", one)
+    await relate(world, one, "apart", two)
+    await relate(world, two, "supersedes", one)
+    assert f"superseded by {two.id}" in await told_of(world, one)
