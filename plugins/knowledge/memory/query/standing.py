@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from plugins.knowledge.memory.algorithms.relevance import sort_by_score
@@ -14,6 +14,7 @@ from plugins.knowledge.memory.model.query_context import EntrySource, Question, 
 from plugins.knowledge.memory.model.record import NOBODY, Record
 from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.query.moments import dated_back, has_begun, held_at, since
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.relations import Challenge, Relations
 from plugins.knowledge.memory.store.words import term_ids
@@ -50,10 +51,12 @@ class Challenges:
     Attributes:
         by_target: by the ids of the earlier ones.
         layers: where the later ones are, by their ids.
+        since: from when on these hold, where a question asks for what held at a moment.
     """
 
     by_target: Mapping[str, Sequence[Challenge]] = field(default_factory=dict)
     layers: Mapping[str, Layer] = field(default_factory=dict)
+    since: Mapping[str, datetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +112,23 @@ class StandingOrder:
         """
         as_of = question.entry_filter.as_of
         now = as_of or self.clock()
-        best = {one.id: one for one in _held_at(found, challenges, as_of)}
+        if as_of is not None:
+            moved = dated_back(found, challenges.by_target)
+            found = [since(one, moved.since) for one in found]
+            challenges = replace(challenges, by_target=moved.by_target, since=moved.since)
+        best = {one.id: one for one in found}
         begun = _begun(challenges, now)
         said = await self._said(begun, best)
         begun = _as_good(begun, best, said, term_ids(subject_of(question.text)))
         missing = await self._missing(best, begun, question)
-        best |= {one.id: one for one in _held_at(missing, challenges, as_of)}
+        best |= {one.id: one for one in missing}
         for _ in range(MAX_STEPS):  # a chain is settled from its beginning on
             if not _raise_successors(best, begun):
                 break
-        weighed = ((one, _weight(one, begun, now)) for one in best.values())
+        held: Collection[Scored] = best.values()
+        if as_of is not None:
+            held = held_at(held, challenges.by_target, as_of, self.clock())
+        weighed = ((one, _weight(one, begun, now)) for one in held)
         return sort_by_score(
             one if weight == 1.0 else one.with_score(weight * one.score) for one, weight in weighed
         )
@@ -140,7 +150,11 @@ class StandingOrder:
     async def _missing(
         self, best: Mapping[str, Scored], challenges: Challenges, question: Question
     ) -> list[Scored]:
-        """Successors that the question did not find, and that are what it asks for."""
+        """Successors that the question did not find, and that are what it asks for.
+
+        When they held is looked at later: a correction holds since what it corrects does.
+        """
+        asked = replace(question, entry_filter=replace(question.entry_filter, as_of=None))
         some = (each for several in challenges.by_target.values() for each in several)
         wanted = {
             each.entry: each.layer
@@ -150,8 +164,8 @@ class StandingOrder:
         found: list[Scored] = []
         for layer in set(wanted.values()):
             ids = {id for id, own in wanted.items() if own is layer}
-            admitted = await self.reads.admitted(ids, layer, question)
-            found += admitted.values()
+            admitted = await self.reads.admitted(ids, layer, asked)
+            found += [since(one, challenges.since) for one in admitted.values()]
         return found
 
     async def changed_sources(
@@ -213,7 +227,7 @@ class StandingOrder:
         now = self.clock()
         by: dict[Relation, list[Challenge]] = {}
         for each in challenges.by_target.get(record.id, ()):
-            if _has_begun(each, now):
+            if has_begun(each, now):
                 by.setdefault(each.kind, []).append(each)
         until = record.validity.valid_until
         successors = by.get(Relation.SUPERSEDES, [])
@@ -260,18 +274,13 @@ def _in_words(standing: Standing, source: str) -> str:
     return "; ".join(said)
 
 
-def _has_begun(challenge: Challenge, moment: datetime) -> bool:
-    """Whether a later entry says something of an earlier one already: it holds, or contests."""
-    return challenge.kind is Relation.CONTESTS or challenge.starts <= moment
-
-
 def _begun(challenges: Challenges, moment: datetime) -> Challenges:
     """The same without what has not begun at a moment."""
     begun = {
-        target: [each for each in some if _has_begun(each, moment)]
+        target: [each for each in some if has_begun(each, moment)]
         for target, some in challenges.by_target.items()
     }
-    return Challenges(begun, challenges.layers)
+    return replace(challenges, by_target=begun)
 
 
 def _as_good(
@@ -306,7 +315,7 @@ def _as_good(
         target: [each for each in some if counts(each)]
         for target, some in challenges.by_target.items()
     }
-    return Challenges(kept, challenges.layers)
+    return replace(challenges, by_target=kept)
 
 
 def _as_near(newer: Scored, older: Scored) -> bool:
@@ -339,19 +348,3 @@ def _weight(one: Scored, challenges: Challenges, now: datetime) -> float:
     if Relation.SEEMS_TO_REPLACE in kinds:
         return W_DOUBTED
     return W_OLDER if Relation.IS_NEWER in kinds else 1.0
-
-
-def _held_at(
-    found: Sequence[Scored], challenges: Challenges, moment: datetime | None
-) -> Sequence[Scored]:
-    """The answers that held at a moment, or all without one: what was corrected never did."""
-    if moment is None:
-        return found
-
-    def held(one: Scored) -> bool:
-        ending = [e for e in challenges.by_target.get(one.id, ()) if e.kind.ends_the_other]
-        return one.validity.holds_at(moment, one.written) and not any(
-            each.kind is Relation.CORRECTS or each.starts <= moment for each in ending
-        )
-
-    return [one for one in found if held(one)]

@@ -37,6 +37,7 @@ class Challenge:
         starts: from when on that holds.
         changed: when it was last written.
         challenged: whether something is at odds with that one, too.
+        is_dated: whether it says itself from when on it holds.
     """
 
     entry: str
@@ -46,6 +47,7 @@ class Challenge:
     starts: datetime
     changed: datetime
     challenged: bool
+    is_dated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,4 +301,5 @@ def _challenge(row: Any) -> Challenge:
         starts=validity_of(row).starts(row.created),
         changed=row.updated or row.created,
         challenged=row.challenged,
+        is_dated=row.valid_from is not None,
     )
