@@ -30,8 +30,15 @@ class DatedBack(NamedTuple):
 
 
 def has_begun(challenge: Challenge, moment: datetime) -> bool:
-    """Whether a later entry says something of an earlier one already: it holds, or contests."""
-    return challenge.kind is Relation.CONTESTS or challenge.starts <= moment
+    """Whether a later entry says something of an earlier one then: it holds, or contests.
+
+    What was decided of the earlier one stays so once the later one is over; what was only found
+    was of a time that is over too.
+    """
+    if challenge.kind is Relation.CONTESTS:
+        return True
+    over = challenge.until is not None and challenge.until < moment
+    return challenge.starts <= moment and not (over and challenge.kind.is_found)
 
 
 def dated_back(found: Iterable[Scored], by_target: ByTarget) -> DatedBack:

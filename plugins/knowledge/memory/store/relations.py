@@ -38,6 +38,7 @@ class Challenge:
         changed: when it was last written.
         challenged: whether something is at odds with that one, too.
         is_dated: whether it says itself from when on it holds.
+        until: when it ceases to hold, as far as it says so.
     """
 
     entry: str
@@ -48,6 +49,7 @@ class Challenge:
     changed: datetime
     challenged: bool
     is_dated: bool = False
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,4 +304,5 @@ def _challenge(row: Any) -> Challenge:
         changed=row.updated or row.created,
         challenged=row.challenged,
         is_dated=row.valid_from is not None,
+        until=row.valid_until,
     )

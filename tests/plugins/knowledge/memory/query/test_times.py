@@ -134,3 +134,15 @@ async def test_a_note_that_held_before_it_was_written_is_found_as_of_then(world:
         assert [each.entry.id for each in answer.results] == [
             f"note:practice/{each}" for each in held
         ]
+
+
+async def test_what_held_for_a_time_alone_seems_to_replace_nothing_after(world: World) -> None:
+    usual = (await write(world, "The sauna opens at 10.", created_at="2026-01-10T09:00:00Z")).entry
+    times = {"valid_from": "2026-02-01", "valid_until": "2026-02-20"}
+    for_now = await write(world, "The sauna opens at 14.", validity=times)
+    assert [each.id for each in for_now.near] == [usual.id]
+    answer = await world.ask(ANA, "when does the sauna open")
+    assert standings(answer)[usual.content] == ""
+    assert answer.results[0].entry.id == usual.id
+    asked = {"filters": {"as_of": "2026-02-10"}}
+    assert (await world.found(ANA, "when does the sauna open", **asked))[0] == for_now.entry.content
