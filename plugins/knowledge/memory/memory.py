@@ -195,7 +195,7 @@ def _assembled(
     notes, authors = NotesLayer(knowledge), Authors(host.people, reads)
     sources: list[EntrySource] = [working, reads, notes]
     standing = StandingOrder(entries.relations.store, reads, clock, notes)
-    order = (standing, LinkedAnswers(EntityLinks(reads), vectors))
+    order = (standing, LinkedAnswers(EntityLinks(reads), vectors, standing))
     asks = (host.embedder, vectors, usage, _provider(host), failed, roles, authors, *order)
     return Memory(
         query=(query := QueryEngine(_layers(working, reads, vectors, notes), sources, *asks)),

@@ -19,11 +19,14 @@ from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS
 from plugins.knowledge.memory.model.query_context import Link, Question, Scored
 from plugins.knowledge.memory.model.requests import Mode
 from plugins.knowledge.memory.query.layer_search import CombinedAnswers
+from plugins.knowledge.memory.query.standing import StandingOrder
 from plugins.knowledge.memory.store.entity_links import EntityLinks, Naming
 from plugins.knowledge.memory.store.vectors import MemoryVectors
 
 MAX_SOURCES = 3
-"""Answers, the best ones, whose names are followed."""
+"""Answers, the best ones that hold, whose names are followed."""
+LOOKED_AT = 10
+"""Answers, the best ones, among which these are."""
 MAX_LINKED = 3
 """Entries that this raises, so that what answers by itself is not crowded out."""
 W_LINKED = 0.8
@@ -38,10 +41,12 @@ class LinkedAnswers:
     Attributes:
         links: which entries name the same.
         vectors: the vector store, or None where the portal has no model.
+        standing: says which answers hold; what is over leads nowhere.
     """
 
     links: EntityLinks
     vectors: MemoryVectors | None
+    standing: StandingOrder
 
     async def joined(self, gathered: CombinedAnswers, question: Question) -> CombinedAnswers:
         """What was found, with what the best of it leads to.
@@ -51,7 +56,8 @@ class LinkedAnswers:
         layers = [each for each in gathered.asked if each in LAYERS_WITH_VECTORS]
         if question.mode is Mode.KEYWORD or not layers:
             return gathered
-        sources = [one for one in gathered.found if one.number][:MAX_SOURCES]
+        kept = [one for one in gathered.found if one.number][:LOOKED_AT]
+        sources = (await self.standing.holding(kept, question))[:MAX_SOURCES]
         named = await self.links.of([one.number for one in sources], layers, question)
         if not named:
             return gathered

@@ -98,6 +98,20 @@ class StandingOrder:
         layers = {each.entry: each.layer for some in by_target.values() for each in some}
         return Challenges(by_target, layers)
 
+    async def holding(self, found: Sequence[Scored], question: Question) -> list[Scored]:
+        """Those of some answers that hold, or held at the moment that is asked for.
+
+        Args:
+            found: the answers.
+            question: who asks, and for which moment.
+        """
+        challenged = {one.id for one in found if one.challenged}
+        by_target: dict[str, list[Challenge]] = {}
+        for each in await self.relations.challenging(challenged, question.keys, ()):
+            by_target.setdefault(each.target, []).append(each)
+        now = self.clock()
+        return held_at(found, by_target, question.entry_filter.as_of or now, now)
+
     async def ordered(
         self, found: Sequence[Scored], challenges: Challenges, question: Question
     ) -> list[Scored]:

@@ -11,7 +11,9 @@ from plugins.knowledge.memory.algorithms.entities import MAX_SHARED
 from plugins.knowledge.memory.algorithms.extraction import Turn
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig, readers
+from plugins.knowledge.memory.model.requests import RelationDraft
 from plugins.knowledge.memory.model.responses import LinkedBy
+from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.query.links import MAX_LINKED
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.tools.results import memories
@@ -44,6 +46,19 @@ async def test_the_answer_says_what_leads_to_the_second_entry(world: World) -> N
     assert links[first] is None
     assert links[second] == LinkedBy(name="mill street", entry_id=first)
     assert f"shares mill street with {first}" in memories(answer, QUESTION, 0).brief()
+
+
+@pytest.mark.parametrize("ended", ["superseded", "over"])
+async def test_what_holds_no_more_leads_nowhere(world: World, ended: str) -> None:
+    first, second = await said(world, FIRST, SECOND)
+    if ended == "over":
+        await world.change(ANA, first, FIRST, validity={"valid_until": "2026-02-01"})
+    else:
+        last = await world.remember(ANA, "We buy our flour from Oakfern.")
+        draft = RelationDraft(kind=Relation.SUPERSEDES, target=first)
+        await world.memory.governed.relate(last.id, draft, ANA)
+    answer = await world.ask(ANA, QUESTION)
+    assert second not in {each.entry.id for each in answer.results if each.linked_by}
 
 
 async def test_what_was_taken_from_a_turn_or_says_the_same_leads_to_nothing_new(
