@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import Select
+from sqlalchemy import ColumnElement, Select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
@@ -102,6 +102,24 @@ class Relations:
             return []
         async with self._database.read() as connection:
             return [_challenge(row) for row in await connection.execute(_undecided(), seen)]
+
+    async def ended(self, targets: Collection[str], keys: frozenset[str]) -> frozenset[str]:
+        """Which of some entries others end, as was decided, of what one of the keys may read.
+
+        Args:
+            targets: their ids.
+            keys: the caller's.
+        """
+        if not targets or not keys:
+            return frozenset()
+        seen = {**key_values(keys, self._clock()), "targets": targets}
+        async with self._database.read() as connection:
+            return frozenset(await connection.scalars(_ended_among(), seen))
+
+    def is_over(self, record: Record) -> bool:
+        """Whether an entry has ceased to hold, as it says itself."""
+        until = record.validity.valid_until
+        return until is not None and until < self._clock()
 
     async def add_in(
         self,
@@ -289,9 +307,35 @@ def _challenging() -> Select[Any]:
 
 @lru_cache(maxsize=1)
 def _undecided() -> Select[Any]:
+    """The pairs of which the earlier one still holds, as far as its reader may know."""
     found = relations.c.kind.in_((str(Relation.SEEMS_TO_REPLACE), str(Relation.CONTESTS)))
     newest = (relations.c.at.desc(), relations.c.entry)
-    return _chosen().where(found).order_by(*newest).limit(sa.bindparam("most"))
+    holds = sa.and_(~_ended(relations.c.target), ~_over(relations.c.target))
+    return _chosen().where(found, holds).order_by(*newest).limit(sa.bindparam("most"))
+
+
+@lru_cache(maxsize=1)
+def _ended_among() -> Select[Any]:
+    """Which of some entries others end, of those that one of the keys may read."""
+    named = among_parameter(entries.c.id, "targets")
+    return sa.select(entries.c.id).where(named, _ended(entries.c.id))
+
+
+def _ended(target: ColumnElement[str]) -> ColumnElement[bool]:
+    """That an entry which one of the keys may read ends another one, as was decided."""
+    ending, later = relations.alias("ending"), entries.alias("later")
+    joined = ending.join(later, later.c.id == ending.c.entry)
+    which = (ending.c.target == target, ending.c.kind.in_(ENDING), readable(later))
+    found = sa.select(sa.literal(1)).select_from(joined).where(*which)
+    return sa.exists(found.correlate_except(ending, later))
+
+
+def _over(target: ColumnElement[str]) -> ColumnElement[bool]:
+    """That an entry has ceased to hold, as it says itself."""
+    earlier = entries.alias("earlier")
+    now = sa.bindparam("now", type_=entries.c.expires.type)
+    which = (earlier.c.id == target, earlier.c.valid_until < now)
+    return sa.exists(sa.select(sa.literal(1)).where(*which).correlate_except(earlier))
 
 
 def _challenge(row: Any) -> Challenge:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, FromClause
 
 from plugins.knowledge.memory.model.labels import author, reader
 from plugins.knowledge.memory.model.query_context import EntryFilter
@@ -50,10 +50,14 @@ class FilterShape(NamedTuple):
         return cls(len(by.labels), *given)
 
 
-def readable() -> ColumnElement[bool]:
-    """That an entry exists, and that one of the keys of :func:`key_values` may read it."""
+def readable(which: FromClause = entries) -> ColumnElement[bool]:
+    """That an entry exists, and that one of the keys of :func:`key_values` may read it.
+
+    Args:
+        which: the table of the entries, or an alias of it.
+    """
     now = sa.bindparam("now", type_=entries.c.expires.type)
-    return sa.and_(_live_at(now), _labelled("readers"))
+    return sa.and_(_live_at(now, which), _labelled("readers", which))
 
 
 def key_values(keys: Iterable[str], now: datetime) -> dict[str, Any]:
@@ -119,13 +123,13 @@ def unmarked() -> ColumnElement[bool]:
     return sa.or_(~entries.c.challenged, ~sa.exists(marked.correlate(entries)))
 
 
-def _live_at(now: Any) -> ColumnElement[bool]:
-    lasting = sa.or_(entries.c.expires.is_(None), entries.c.expires > now)
-    return sa.and_(entries.c.deleted.is_(None), lasting)
+def _live_at(now: Any, which: FromClause = entries) -> ColumnElement[bool]:
+    lasting = sa.or_(which.c.expires.is_(None), which.c.expires > now)
+    return sa.and_(which.c.deleted.is_(None), lasting)
 
 
-def _labelled(any_of: str) -> ColumnElement[bool]:
+def _labelled(any_of: str, which: FromClause = entries) -> ColumnElement[bool]:
     """That an entry has one of some labels, given under a name."""
     named: Any = sa.bindparam(any_of, expanding=True)
-    own = sa.and_(labels.c.entry == entries.c.number, labels.c.label.in_(named))
-    return sa.exists(sa.select(sa.literal(1)).where(own).correlate(entries))
+    own = sa.and_(labels.c.entry == which.c.number, labels.c.label.in_(named))
+    return sa.exists(sa.select(sa.literal(1)).where(own).correlate(which))

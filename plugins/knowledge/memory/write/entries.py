@@ -39,7 +39,6 @@ from plugins.knowledge.memory.write.relations import (
     EntryRelations,
     Near,
     is_seen_by_others,
-    named,
 )
 
 if TYPE_CHECKING:
@@ -134,7 +133,8 @@ class Entries:
             if not (twins := await add_claim(self, said, caller)):
                 shown = vector if options.generate_embedding else None
                 entry = record.entry(_numbers(shown))
-                return CreateResponse(entry=entry, status="created", near=named(near, related))
+                told = await self.relations.named(near, related, caller)
+                return CreateResponse(entry=entry, status="created", near=told)
             if made := await settle_claims(self, said, twins, caller):
                 return made
         raise _too_many_changes()
@@ -175,7 +175,8 @@ class Entries:
             near = await self._replace(current, wanted, request, caller)
             if near is not None:
                 entry = wanted.entry()
-                return CreateResponse(entry=entry, status="updated", near=named(near, ()))
+                told = await self.relations.named(near, (), caller)
+                return CreateResponse(entry=entry, status="updated", near=told)
         raise _too_many_changes()
 
     async def wanted(self, current: Record, request: UpdateRequest, caller: Caller) -> Record:

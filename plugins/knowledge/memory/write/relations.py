@@ -163,6 +163,31 @@ class EntryRelations:
         near = [pair for pair in found if _counts(pair[0])]
         return sorted(near, key=lambda pair: (not pair[0].replaces, -pair[0].cosine, pair[1].id))
 
+    async def named(
+        self, near: Sequence[Near], related: Sequence[Related], caller: Caller
+    ) -> list[NearEntry]:
+        """What a writer is told of: what holds, and of which they have not said how it goes.
+
+        Args:
+            near: the earlier entries that are near.
+            related: those of which the writer says how they go together with the new one.
+            caller: the writer.
+        """
+        decided = {target.id for target, _ in related}
+        told = [
+            (likeness, each)
+            for likeness, each in near
+            if each.id not in decided and (likeness.replaces or likeness.cosine >= MIN_NEAR)
+        ]
+        challenged = {each.id for _, each in told if each.challenged}
+        ended = await self.store.ended(challenged, caller_keys(caller))
+        holding = [
+            _near(likeness, each)
+            for likeness, each in told
+            if each.id not in ended and not self.store.is_over(each)
+        ]
+        return holding[:MAX_NAMED]
+
     async def _compared(
         self, record: Record, ids: Collection[str], keys: frozenset[str]
     ) -> list[Record]:
@@ -311,17 +336,6 @@ def is_seen_by_others(record: Record, related: Sequence[Related], person: str) -
 def _meet(one: Record, other: Record, person: str) -> bool:
     """Whether somebody else than a person may be able to read both of two entries."""
     return not meet_only_within(one.readers, other.readers, {person_key(person)})
-
-
-def named(near: Sequence[Near], related: Sequence[Related]) -> list[NearEntry]:
-    """What a writer is told of, without what they have said already how it goes together."""
-    decided = {target.id for target, _ in related}
-    told = [
-        _near(likeness, each)
-        for likeness, each in near
-        if each.id not in decided and (likeness.replaces or likeness.cosine >= MIN_NEAR)
-    ]
-    return told[:MAX_NAMED]
 
 
 def _about(record: Record) -> tuple[int, ...]:

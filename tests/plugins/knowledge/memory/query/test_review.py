@@ -9,6 +9,7 @@ from gateway.contract import Caller, Tier
 from plugins.knowledge.memory.tools.backlog import backlog
 from plugins.knowledge.memory.tools.standing import standing_tools
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, NOON, World
+from tests.plugins.knowledge.memory.query.test_standing import relate, write
 from tests.plugins.knowledge.retrieval.conftest import document
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
@@ -26,6 +27,36 @@ async def test_what_was_verified_against_a_note_waits_once_that_has_changed(worl
     (waiting,) = (await world.memory.review(ANA)).source_changed
     assert waiting.id == made.id
     assert (await world.memory.review(BEN)).source_changed == []
+
+
+async def test_pairs_wait_whose_earlier_entry_still_holds(world: World) -> None:
+    price = "The heating oil price is {} euros."
+    one, two = [(await write(world, price.format(each))).entry for each in (90, 91)]
+    await relate(world, two, "supersedes", one)
+    last = await write(world, price.format(95))
+    assert [each.id for each in last.near] == [two.id]
+    (pair,) = (await world.memory.review(ANA)).pairs
+    assert (pair.newer.id, pair.older.id) == (last.entry.id, two.id)
+    ended = {"valid_until": f"{NOON - timedelta(days=1):%Y-%m-%d}"}
+    await world.change(ANA, two.id, two.content, validity=ended)
+    assert (await world.memory.review(ANA)).pairs == []
+    assert (await write(world, price.format(99))).near[0].id == last.entry.id
+
+
+async def test_an_end_that_somebody_may_not_see_leaves_the_pair_waiting(world: World) -> None:
+    shared = {"policy": "shared", "allowed_teams": ["garden"]}
+    old = await world.remember(BEN, "The gate of the garden is blue.", shared)
+    new = await world.remember(ANA, "The gate of the garden is green.", shared)
+    own = await world.remember(ANA, "The gate of the garden is red.")
+    await relate(world, own, "supersedes", old)
+    waiting = {
+        who.name: {
+            (each.newer.id, each.older.id) for each in (await world.memory.review(who)).pairs
+        }
+        for who in (ANA, BEN)
+    }
+    assert (new.id, old.id) in waiting["Ben"]
+    assert (new.id, old.id) not in waiting["Ana"]
 
 
 async def test_a_document_asks_its_author_and_admins_and_nobody_else(world: World) -> None:
