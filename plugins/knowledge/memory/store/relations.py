@@ -16,7 +16,7 @@ from gateway.contract import Database
 from gateway.toolkit.sql import among_parameter
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.record import UPKEEP, Record
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.chains import ENDING, FOUND, leads_back, live_in, mark
 from plugins.knowledge.memory.store.reads import sql_batches
@@ -163,6 +163,15 @@ class Relations:
             known = await _known(connection, entry, found)
             new = {target: kind for target, kind in found.items() if target not in known}
             await self._insert(connection, entry, new, by)
+
+    async def seems_in(self, connection: AsyncConnection, entry: str, target: str) -> None:
+        """Keep that an entry seems to replace an earlier one, where nobody has decided of them."""
+        if entry != target:
+            both = ((entry, target), (target, entry))
+            pair = sa.tuple_(relations.c.entry, relations.c.target).in_(both)
+            newer = relations.c.kind == str(Relation.IS_NEWER)
+            await connection.execute(sa.delete(relations).where(pair, newer))
+            await self.add_in(connection, entry, [(target, Relation.SEEMS_TO_REPLACE)], UPKEEP)
 
     async def _insert(
         self,

@@ -12,6 +12,7 @@ from plugins.knowledge.memory.algorithms.settlement import settle
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.record import Record, is_generated_id
 from plugins.knowledge.memory.model.responses import CreateResponse
+from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.audit import AuditRecord
 from plugins.knowledge.memory.write.embedding import entry_vector
 from plugins.knowledge.memory.write.relations import Near, Related
@@ -72,15 +73,21 @@ async def add_claim(entries: Entries, said: Said, caller: Caller) -> Sequence[Re
     record, person = said.record, caller.person or ""
     given = {} if said.vector is None else {record.id: said.vector}
 
+    between: list[tuple[Record, Record]] = []
+
     async def be_first(connection: AsyncConnection) -> None:
-        twins = await entries.reads.duplicates_in(connection, record, behind=said.is_turn)
-        if twins:
+        alike = await entries.reads.duplicates_in(connection, record, behind=said.is_turn)
+        pairs = [(each, _ended_between(said, each)) for each in alike]
+        if twins := [each for each, ended in pairs if ended is None]:
             raise _Claimed(twins)
+        between.extend((ended, each) for each, ended in pairs if ended is not None)
 
     async def relate(connection: AsyncConnection) -> None:
         await entries.relations.write_in(connection, record.id, said.related, caller)
         if record.taken_from is not None:
             await entries.relations.store.leave_in(connection, record.taken_from)
+        for later, earlier in between:
+            await entries.relations.store.seems_in(connection, later.id, earlier.id)
         await entries.relations.found_in(connection, record.id, said.near)
 
     writes = entries.audited(AuditRecord(person, "create", record.id, "done"))
@@ -92,6 +99,12 @@ async def add_claim(entries: Entries, said: Said, caller: Caller) -> Sequence[Re
     entries.tell(told)
     await entries.show(record, said.vector)
     return ()
+
+
+def _ended_between(said: Said, kept: Record) -> Record | None:
+    """What came after an entry of the same words, and is superseded now: it was so twice."""
+    superseded = (target for target, kind in said.related if kind is Relation.SUPERSEDES)
+    return next((each for each in superseded if each.starts >= kept.starts), None)
 
 
 async def settle_claims(

@@ -152,11 +152,11 @@ class EntryRelations:
             layers = COMPARED_TOGETHER
         cosines = await self._candidates(layers, question)
         cosines.pop(record.id, None)
-        earlier = await self._compared(record, cosines, question.keys)
+        earlier = await self._others(record, cosines, question.keys)
         found = [
-            (compare(record, each, cosines[each.id]), each)
+            (_compared(record, each, cosines[each.id]), each)
             for each in earlier
-            if each.fingerprint != record.fingerprint
+            if not _repeats(record, each)
             and each.layer in layers
             and len(each.content) <= MAX_COMPARED
         ]
@@ -188,7 +188,7 @@ class EntryRelations:
         ]
         return holding[:MAX_NAMED]
 
-    async def _compared(
+    async def _others(
         self, record: Record, ids: Collection[str], keys: frozenset[str]
     ) -> list[Record]:
         """Entries that an entry is compared with: no turn whose facts are, nor its own."""
@@ -352,6 +352,20 @@ def _goes_on(wanted: Record, current: Record, beside: Beside) -> bool:
         return False
     before = {*terms(beside.other.content), *terms(current.content)}
     return not before.isdisjoint(terms(wanted.content))
+
+
+def _repeats(record: Record, other: Record) -> bool:
+    """Whether an entry says what another does, in the same words and not of another time."""
+    times = {(each.validity.valid_from, each.validity.valid_until) for each in (record, other)}
+    of_two_times = len(times) == 2 and (None, None) not in times
+    return record.fingerprint == other.fingerprint and not of_two_times
+
+
+def _compared(record: Record, other: Record, cosine: float | None) -> Likeness:
+    """How an entry compares with an earlier one; in the same words of another time it is near."""
+    if record.fingerprint == other.fingerprint:
+        return Likeness(False, 1.0, "the same words, of another time")
+    return compare(record, other, cosine)
 
 
 def _found(likeness: Likeness) -> Relation:
