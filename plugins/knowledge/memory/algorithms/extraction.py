@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol
 
 from plugins.knowledge.memory.algorithms.asserted import is_meant, is_open, states, takes_back
 from plugins.knowledge.memory.algorithms.claims import claims
+from plugins.knowledge.memory.algorithms.foreign import has_english, is_foreign
 from plugins.knowledge.memory.algorithms.own_words import own_words
 from plugins.knowledge.memory.algorithms.proposals import names_something
 from plugins.knowledge.memory.algorithms.sentences import spans
@@ -128,7 +129,7 @@ class Extractor(Protocol):
 
 
 class RuleExtractor:
-    """Finds it by the words of sentences."""
+    """Finds it by the words of sentences, which are English."""
 
     async def __call__(self, turns: Sequence[Turn]) -> Sequence[Extracted]:
         """What there is, in its order, each sentence once."""
@@ -143,11 +144,12 @@ class RuleExtractor:
 def _found(turn: Turn) -> Iterator[tuple[str, Kind]]:
     """Sentences of a turn as they were said, each with what it is."""
     own = own_words(turn.text)
+    other = is_foreign(own)
     places = [*spans(own), (len(own), len(own))]
     for (begin, end), (after, its_end) in pairwise(places):
         if end - begin > MAX_CHARACTERS or own[begin:end].endswith("?"):
             continue
-        if takes_back(own[after:its_end]):
+        if takes_back(own[after:its_end]) or (other and not has_english(own[begin:end])):
             continue
         if (kind := _kind(own[begin:end], turn.speaker)) is not None:
             yield turn.text[begin:end], kind
@@ -155,7 +157,7 @@ def _found(turn: Turn) -> Iterator[tuple[str, Kind]]:
 
 def _kind(sentence: str, speaker: str) -> Kind | None:
     """What a sentence is, of which only the speaker's own words can be read."""
-    if is_open(sentence) or _is_of_another(sentence, speaker):
+    if is_foreign(sentence) or is_open(sentence) or _is_of_another(sentence, speaker):
         return None
     decisions = list(_DECISION.finditer(sentence))
     if any(_decides(match) and is_meant(sentence, *match.span()) for match in decisions):

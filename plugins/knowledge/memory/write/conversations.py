@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.algorithms.extraction import Extracted, Extractor, Kind, Turn
-from plugins.knowledge.memory.algorithms.foreign import is_foreign
+from plugins.knowledge.memory.algorithms.foreign import has_foreign
 from plugins.knowledge.memory.extraction.findings import merged
 from plugins.knowledge.memory.extraction.reader import ModelReader, Reading
 from plugins.knowledge.memory.model.entry import FROM, Layer
@@ -102,7 +102,7 @@ class Conversations:
         kept = [await self.keep(each, ids[each.turn], caller, name) for each in extracted]
         later = await self.reader.later(reading, turns, ids, caller)
         found = [each for each in kept if each is not None]
-        note = _note(turns, extracted, self._read(reading, len(turns)))
+        note = _note(turns, self._read(reading, len(turns)))
         return KeptConversation(turns=ids, found=found, later=later or None, note=note)
 
     def _read(self, reading: Reading, turns: int) -> frozenset[int]:
@@ -161,19 +161,16 @@ class Conversations:
         )
 
 
-def _note(
-    turns: Sequence[Turn], extracted: Sequence[Extracted], read: frozenset[int]
-) -> str | None:
+def _note(turns: Sequence[Turn], read: frozenset[int]) -> str | None:
     """That rules could not read some turns, and no model has; None where there are none."""
-    known = read | {each.turn for each in extracted}
-    missed = sum(is_foreign(each.text) for at, each in enumerate(turns) if at not in known)
+    missed = sum(has_foreign(each.text) for at, each in enumerate(turns) if at not in read)
     if not missed:
         return None
     return (
-        f"{missed} of {len(turns)} turns seem to be in another language than English. They are "
-        "kept and found as they were said, but the rules that find decisions, preferences and "
-        "facts read English alone: keep those with remember. A model reads other languages, where "
-        "an admin lets one read conversations (memory.extraction)."
+        f"{missed} of {len(turns)} turns seem to be in another language than English, all or in "
+        "part. They are kept and found as they were said, but the rules that find decisions, "
+        "preferences and facts read English alone: keep those with remember. A model reads other "
+        "languages, where an admin lets one read conversations (memory.extraction)."
     )
 
 

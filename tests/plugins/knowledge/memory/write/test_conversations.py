@@ -82,6 +82,14 @@ async def test_that_the_rules_read_no_other_language_is_said(world: World, text:
     assert f"Uli: {text}" in await world.found(ANA, text)
 
 
+async def test_a_turn_that_is_only_in_part_in_another_language_is_told_of(world: World) -> None:
+    text = "The key is in box 12. Vielleicht treffen wir uns am Freitag in Berlin."
+    kept = await world.memory.conversations([Turn("Uli", text)], ANA, "talk-1")
+    assert [each.what for each in kept.found] == ["The key is in box 12."]
+    assert kept.note is not None
+    assert kept.note.startswith("1 of 1 turns seem to be in another language")
+
+
 async def test_english_talk_has_no_note_whether_anything_is_found_in_it(world: World) -> None:
     chat = [
         "Hello! How was your week?",
