@@ -66,13 +66,50 @@ _DENIED = re.compile(
 )
 """Words that take back what their sentence says."""
 _TAKES_BACK = re.compile(
-    r"^(?:(?:no|ha(?:ha)*|oh|well)\b[,.!]?\s*)?(?:(?:(?:I'm|I am|I was) )?(?:just |only )?"
-    rf"(?:kidding|joking)\b|just a joke\b|not\s*[.!]*$|not really\b"
+    r"^(?:(?:no|lol|ha(?:ha)*|oh|well)\b[,.!]?\s*)?(?:(?:(?:I'm|I am|I was) )?(?:just |only )?"
+    rf"(?:kidding|joking)\b|just a joke\b|(?:not|nope|nah|as if)\s*[.!]*$|not really\b|jk\b"
     rf"|(?:that|this|it)(?:'s| is| was) (?:all |just |of course )?{_BACK}"
     r"|(?:that|this|it)(?:'s| is| was) not true\b|(?:that|this|it) (?:isn't|wasn't) true\b)",
     re.IGNORECASE,
 )
 """How a sentence begins that takes back the one before it."""
+_MENDS = re.compile(
+    r"^(?:(?:oh|ah|um|uh|hm+|oops)\b[,.!]*\s*)?(?:"
+    r"(?:no|nope|sorry)[,.!]*\s+"
+    r"(?:wait|hang on|hold on|sorry|scratch that|make (?:that|it)|I meant?)"
+    r"|(?:wait|hang on|hold on)[,.!]*\s+(?:no|sorry|I meant?)|correction|or rather"
+    r"|(?:scratch|strike|forget) (?:that|it)|I take (?:that|it) back|I meant|actually,? no"
+    r"|make (?:that|it)(?= an?\b| \d| \w+day\b))\b(?! (?:to|it|that)\b)[,.:!\s\u2013\u2014-]*",
+    re.IGNORECASE,
+)
+"""How a sentence begins that puts something else in place of the one before it."""
+_MENDED = re.compile(
+    r"(?:[,;(\u2013\u2014]|\s-)\s*"
+    r"(?:no,? wait|wait,? no|no,? sorry|sorry,? (?:no|I meant?|make that)"
+    r"|I meant(?! to\b)|or rather|(?:scratch|strike) that|make that (?=\d))\b",
+    re.IGNORECASE,
+)
+"""Words by which a sentence puts something else in place of what it began with."""
+_LAUGH = r"(?:lol|lmao|rofl|jk|(?:ha|he|ho){2,}h?)"
+_TAIL = re.compile(
+    rf"[,;(\u2013\u2014-]\s*(?:{_LAUGH}\b[,.!]*\s*)*(?:well,? )?"
+    r"(?:no|nope|nah|not really|not exactly|jk|as if|I wish|yeah,? right)\s*[.!)]*$"
+    r"|,\s*(?:or so )?(?:I|we) (?:hope|guess|expect|fear|bet|presume)\s*[.!]*$"
+    r"|,\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|would|should)(?:n't)?|won't"
+    r"|ain't) (?:it|he|she|they|we|you|I|there|that)\s*[.!]*$"
+    r"|,\s*(?:right|innit|eh|huh)\s*[.!]*$",
+    re.IGNORECASE,
+)
+"""How a sentence ends that is a joke, a hope or a question: "(not really)", ", isn't it"."""
+_ASIDE = re.compile(
+    r"^(?:oh,? (?:sure|of course)\b|(?:yeah|yes|sure),? (?:right|sure)\b|as if\b|say,"
+    r"|let's say\b|for (?:example|instance)\b|e\.g\."
+    r"|guess (?:what|who|whose|where|when|which|how)\b(?!\s*[,:!.\u2013\u2014-]))"
+    r"|\b(?:in theory|theoretically)\b"
+    r"|\band I(?:'m| am) the (?:queen|king|pope|emperor|empress|president|tooth fairy)\b",
+    re.IGNORECASE,
+)
+"""What makes a sentence a taunt, an example or a riddle: "Oh sure, the rent is 5,000 euros"."""
 _NEGATION = re.compile(
     r"\b(?:not|no|never|nobody|no-?one|none|nothing|neither|nor|hardly|cannot)\b|n't\b",
     re.IGNORECASE,
@@ -112,13 +149,16 @@ _OPEN_LEAD = re.compile(
 _WOULD = re.compile(r"\bwould\b|\b(?:he|she|it|they|there)'d\b", re.IGNORECASE)
 
 
+_OPEN = (_UNSURE, _DENIED, _MENDED, _TAIL, _ASIDE)
+
+
 def is_open(sentence: str) -> bool:
     """Whether a whole sentence is left open, imagined, or taken back by its own words.
 
     Args:
         sentence: the speaker's own words.
     """
-    return _UNSURE.search(sentence) is not None or _DENIED.search(sentence) is not None
+    return any(each.search(sentence) for each in _OPEN)
 
 
 def takes_back(sentence: str) -> bool:
@@ -128,6 +168,19 @@ def takes_back(sentence: str) -> bool:
         sentence: what follows.
     """
     return _TAKES_BACK.search(sentence) is not None
+
+
+def mended(sentence: str) -> str | None:
+    """What a sentence puts in place of the one before it: "Monday." of "No, wait, Monday."
+
+    Args:
+        sentence: what follows.
+
+    Returns:
+        The rest of it, or None where it puts nothing in place of anything.
+    """
+    match = _MENDS.match(sentence)
+    return None if match is None else sentence[match.end() :]
 
 
 def is_meant(sentence: str, begin: int, end: int) -> bool:

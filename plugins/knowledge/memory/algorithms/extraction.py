@@ -12,15 +12,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from itertools import pairwise
 from typing import NamedTuple, Protocol
 
-from plugins.knowledge.memory.algorithms.asserted import is_meant, is_open, states, takes_back
-from plugins.knowledge.memory.algorithms.claims import claims
+from plugins.knowledge.memory.algorithms.asserted import (
+    is_meant,
+    is_open,
+    mended,
+    states,
+    takes_back,
+)
+from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, claims
 from plugins.knowledge.memory.algorithms.foreign import has_english, is_foreign
 from plugins.knowledge.memory.algorithms.own_words import own_words
 from plugins.knowledge.memory.algorithms.proposals import names_something
-from plugins.knowledge.memory.algorithms.sentences import spans
+from plugins.knowledge.memory.algorithms.sentences import sentences, spans
 from plugins.knowledge.memory.algorithms.vocabulary import CUE_LABEL
 
 MAX_CHARACTERS = 400
@@ -135,24 +140,50 @@ class RuleExtractor:
         """What there is, in its order, each sentence once."""
         found: dict[tuple[str, str], Extracted] = {}
         for number, turn in enumerate(turns):
-            for sentence, kind in _found(turn):
+            after = next(iter(turns[number + 1 : number + 2]), None)
+            goes_on = after.text if after and after.speaker == turn.speaker else ""
+            for sentence, kind in _found(turn, goes_on):
                 one = Extracted(kind, turn.speaker, sentence, turn.at, number)
                 found.setdefault((turn.speaker, sentence.casefold()), one)
         return list(found.values())
 
 
-def _found(turn: Turn) -> Iterator[tuple[str, Kind]]:
-    """Sentences of a turn as they were said, each with what it is."""
+def _found(turn: Turn, goes_on: str) -> Iterator[tuple[str, Kind]]:
+    """Sentences of a turn as they were said, each with what it is.
+
+    Args:
+        turn: the turn.
+        goes_on: what its speaker says next, where nobody else does.
+    """
     own = own_words(turn.text)
     other = is_foreign(own)
-    places = [*spans(own), (len(own), len(own))]
-    for (begin, end), (after, its_end) in pairwise(places):
-        if end - begin > MAX_CHARACTERS or own[begin:end].endswith("?"):
+    said = [own[begin:end] for begin, end in spans(own)]
+    following = [*said[1:], next(iter(sentences(own_words(goes_on))), "")]
+    for (begin, end), sentence, after in zip(spans(own), said, following, strict=False):
+        if len(sentence) > MAX_CHARACTERS or sentence.endswith("?"):
             continue
-        if takes_back(own[after:its_end]) or (other and not has_english(own[begin:end])):
+        if takes_back(after) or _mends(after, sentence, turn.speaker):
             continue
-        if (kind := _kind(own[begin:end], turn.speaker)) is not None:
+        if other and not has_english(sentence):
+            continue
+        if (kind := _kind(sentence, turn.speaker)) is not None:
             yield turn.text[begin:end], kind
+
+
+def _mends(after: str, sentence: str, speaker: str) -> bool:
+    """Whether what follows a sentence gives the same in other words: "No, wait, Monday."."""
+    if (rest := mended(after)) is None:
+        return False
+    (new, *_) = (*claims(rest, speaker)[:1], None)
+    if new is None or not new.subject:
+        return True
+    return any(_on_one_thing(new, old) for old in claims(sentence, speaker))
+
+
+def _on_one_thing(new: Claim, old: Claim) -> bool:
+    if new.subject == old.subject and new.verb == old.verb:
+        return True
+    return bool(new.terms & old.terms - new.voice - {SELF, US})
 
 
 def _kind(sentence: str, speaker: str) -> Kind | None:
@@ -187,8 +218,9 @@ def _decides(match: re.Match[str]) -> bool:
 
 def _states_a_fact(sentence: str, speaker: str) -> bool:
     """Whether it gives something a value, or another one: a number, a day, a place or a name."""
+    rest = mended(sentence)  # "No, wait, it is Monday" says of nothing what it is
     changed = _CHANGED.search(sentence) is not None
     return any(
         claim.subject and claim.values and (changed or (claim.verb and not claim.past))
-        for claim in claims(sentence, speaker)
+        for claim in claims(sentence if rest is None else rest, speaker)
     )

@@ -86,6 +86,31 @@ EMPTY_PROPOSALS = [
     "Let's meet again some time.",
     "Let's go with the flow.",
 ]
+MENDED = [
+    "The invoice is due on Friday. No, wait, Monday.",
+    "The fee is 20 euros. Correction: 25 euros.",
+    "The lease is 12 months. Scratch that.",
+    "I prefer tea. Wait, no, coffee.",
+    "We agreed on red. Sorry, I meant blue.",
+    "The code is 4711... wait, no, that is the old one.",
+    "The fee is 20 euros. Oh no, wait, it is 30.",
+    "The fee is 20 euros. Make that 25.",
+    "The rent is 900, sorry, I mean 950 euros.",
+    "The party is on Friday \u2014 no, wait, Saturday.",
+    "The pin is 777. As if.",
+]
+ASIDES = [
+    "Oh sure, the rent is 5,000 euros, and I am the queen of Spain.",
+    "Yeah right, the rent is 12 euros.",
+    "For example, the budget is 950 euros.",
+    "In theory the budget is 300 euros.",
+    "The pin is 8888, lol no.",
+    "The pin is 6666 (not really).",
+    "The meeting is on Monday, I hope.",
+    "The deadline is Thursday, isn't it",
+    "The deadline is Thursday, right.",
+    "Guess what the pin is 3636.",
+]
 DECISIONS = [
     "We decided to rent the van.",
     "We agreed not to sell.",
@@ -130,6 +155,10 @@ FACTS = [
     "Once a week the choir meets at 8.",
     "The insurance claim is 900 euros.",
     "Choir is on Tuesdays at seven now, please tell the altos.",
+    "Sure, the rent is 900 euros.",
+    "The rent is 900 euros, right next to the station.",
+    "The shed is in Berlin, not in Bonn.",
+    "No wait, the rent is 900 euros.",
     "I am on a low salt diet since January, it was easier than I thought.",
 ]
 
@@ -138,7 +167,10 @@ async def found(text: str, speaker: str = "Lea") -> list[tuple[Kind, str]]:
     return [(each.kind, each.what) for each in await RuleExtractor()([Turn(speaker, text)])]
 
 
-@pytest.mark.parametrize("text", [*DENIED, *REPORTED, *IMAGINED, *OPEN, *QUOTED, *EMPTY_PROPOSALS])
+@pytest.mark.parametrize(
+    "text",
+    [*DENIED, *REPORTED, *IMAGINED, *OPEN, *QUOTED, *EMPTY_PROPOSALS, *MENDED, *ASIDES],
+)
 async def test_what_the_speaker_does_not_mean_stays_in_the_turn(text: str) -> None:
     assert await found(text) == []
 
@@ -171,6 +203,39 @@ async def test_what_stands_around_a_quotation_is_kept() -> None:
 async def test_what_is_taken_back_in_the_next_sentence_is_not_kept() -> None:
     text = "We decided to sell the van. Just kidding! I love tea."
     assert await found(text) == [(Kind.PREFERENCE, "I love tea.")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I prefer tea.", "No, sorry, I prefer coffee."),
+        ("The fee is 20 euros.", "Correction: the fee is 25 euros."),
+        ("The fee is 20 euros.", "Wait, no, the fee is 25 euros."),
+    ],
+)
+async def test_what_is_said_in_place_of_a_sentence_is_kept_alone(before: str, after: str) -> None:
+    assert [what for _, what in await found(f"{before} {after}")] == [after]
+    turns = [Turn("Lea", before), Turn("Lea", after)]
+    assert [each.what for each in await RuleExtractor()(turns)] == [after]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "No, wait, I should feed the cat first.",
+        "Correction: the hall opens at 9.",
+        "I meant to call you.",
+        "Sorry, no time today.",
+        "Make that clear to everybody.",
+    ],
+)
+async def test_what_mends_something_else_takes_nothing_back(after: str) -> None:
+    assert (Kind.FACT, "The rent is 900 euros.") in await found(f"The rent is 900 euros. {after}")
+
+
+async def test_what_another_speaker_says_takes_nothing_back() -> None:
+    turns = [Turn("Lea", "The fee is 20 euros."), Turn("Ben", "No, wait, 25.")]
+    assert [each.what for each in await RuleExtractor()(turns)] == ["The fee is 20 euros."]
 
 
 async def test_a_line_with_the_speakers_own_name_is_theirs() -> None:
