@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
 
@@ -76,10 +76,20 @@ class ListedIds:
     Attributes:
         ids: those that were looked for, 10,000 at most.
         total: how many there are.
+        changed: when each was last written.
     """
 
     ids: Sequence[str]
     total: int
+    changed: Mapping[str, datetime]
+
+    def place(self, id: str) -> tuple[float, str]:
+        """Where an entry stands, in ascending order: what is written later is before it.
+
+        Args:
+            id: one of these.
+        """
+        return -self.changed[id].timestamp(), id
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +124,8 @@ class EntryLists:
             layers - {Layer.WORKING}, entry_filter, held, MAX_OFFSET
         )
         moments: Mapping[str, datetime] = {**stored, **{each.id: each.changed for each in pad}}
-        ids = sorted(moments, key=lambda id: (-moments[id].timestamp(), id))
-        return ListedIds(ids[:MAX_OFFSET], total + len(pad))
+        listed = ListedIds([], total + len(pad), moments)
+        return replace(listed, ids=sorted(moments, key=listed.place)[:MAX_OFFSET])
 
     async def read(self, ids: Collection[str], caller: Caller) -> list[Record]:
         """Entries of a list, in its order; without those that are gone by now."""

@@ -261,7 +261,8 @@ async def list_entries(memory: Memory, filters: ListFilters, caller: Caller) -> 
             for each in records
         ]
 
-    return Listing(found.ids, key=lambda id: id, total=found.total, ready=ready)
+    # What is written meanwhile goes to the beginning, so a page ends at a time and not at an entry.
+    return Listing(found.ids, key=found.place, total=found.total, ordered=True, ready=ready)
 
 
 def _list(memory: Memory) -> Tool:

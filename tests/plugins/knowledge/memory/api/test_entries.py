@@ -83,6 +83,30 @@ async def test_a_list_is_paged_and_filtered(portal: TestPortal) -> None:
     assert (await portal.http().get(f"{OWN}/entries")).status_code == 401
 
 
+@pytest.mark.parametrize("over", ["rest", "mcp"])
+async def test_who_changes_what_is_listed_comes_to_the_end_of_the_list(
+    portal: TestPortal, over: str
+) -> None:
+    kept = {await write(portal, f"Entry {n}. " + "y" * 300) for n in range(60)}
+    seen: list[str] = []
+    cursor: str | None = None
+    for turn in range(10):
+        asked = {"cursor": cursor} if cursor else {}
+        if over == "rest":
+            page = (await portal.http("members").get(f"{OWN}/entries", params=asked)).json()
+        else:
+            page = (await portal.call("list_memory", asked, tier="members")).structured
+        for each in page["data"]:
+            seen.append(each["id"])
+            changed = {"id": each["id"], "tags": [f"seen-{turn}"]}
+            assert not (await portal.call("update_memory", changed, tier="members")).is_error
+        cursor = page["pagination"].get("cursor")
+        if cursor is None:
+            break
+    assert len(seen) == len(kept)
+    assert set(seen) == kept
+
+
 async def test_the_servers_instructions_name_memory(portal: TestPortal) -> None:
     found = (await portal.http("members").get(OWN)).json()["provider"]["limits"]
     assert found["query_rate_limit"] == 600
