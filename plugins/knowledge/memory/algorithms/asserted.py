@@ -106,7 +106,7 @@ _ASIDE = re.compile(
     r"|let's say\b|for (?:example|instance)\b|e\.g\."
     r"|guess (?:what|who|whose|where|when|which|how)\b(?!\s*[,:!.\u2013\u2014-]))"
     r"|\b(?:in theory|theoretically)\b"
-    r"|\band I(?:'m| am) the (?:queen|king|pope|emperor|empress|president|tooth fairy)\b",
+    r"|\band I(?:'m| am) the (?:queen|king|pope|emperor|president|tooth fairy)\b",
     re.IGNORECASE,
 )
 """What makes a sentence a taunt, an example or a riddle: "Oh sure, the rent is 5,000 euros"."""

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from gateway.toolkit.words import STOP_WORDS, stem
 from plugins.knowledge.memory.algorithms import vocabulary as known
+from plugins.knowledge.memory.algorithms.plain_values import also_said, plain, with_plain_halves
 from plugins.knowledge.memory.algorithms.sentences import sentences
 
 MAX_CLAIMS = 6
@@ -48,6 +49,8 @@ class Claim:
         cue: whether its words say that something has changed.
         past: whether it tells of what was done once.
         voice: the terms of who says it, where that is known.
+        denied: whether it is its verb that is negated: "is not Friday", and no limit is set so.
+        adds: whether it says that something is so too.
     """
 
     subject: frozenset[str]
@@ -61,6 +64,8 @@ class Claim:
     past: bool
     voice: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
+    denied: bool = False
+    adds: bool = False
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -80,7 +85,7 @@ def claims(text: str, speaker: str = "") -> tuple[Claim, ...]:
     match = _TURN.match(text)
     if match and known.CUE_LABEL.match(match[1]):
         match = None  # "Correction: ..." is said by nobody of that name
-    if match and _verb_at(_TOKEN.findall(text[match.end() :])) is not None:
+    if match and _verb_at(_tokens(text[match.end() :])) is not None:
         speaker, text = match[1], text[match.end() :]
     own = frozenset(map(stem, speaker.lower().split()))
     made = (_claim(each, own) for each in _sentences(text)[:MAX_CLAIMS])
@@ -94,15 +99,20 @@ def _sentences(text: str) -> list[str]:
         if sentence.rstrip().endswith("?"):
             continue
         label = _LABEL.match(sentence)
-        if label and (_verb_at(words := _TOKEN.findall(label[1])) is not None or _is_past(words)):
+        if label and (_verb_at(words := _tokens(label[1])) is not None or _is_past(words)):
             found += [label[1], label[2]]
         else:
             found.append(sentence)
     return found
 
 
+def _tokens(text: str) -> list[str]:
+    """The words and values of a text, each value in one form."""
+    return plain(_TOKEN.findall(with_plain_halves(text.replace("\u2019", "'"))))
+
+
 def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
-    tokens = _TOKEN.findall(sentence.replace("\u2019", "'"))
+    tokens = _tokens(sentence)
     label = _LABEL.match(sentence)
     at, after = _verb_at(tokens), 1
     verb = "" if at is None else _verb(tokens, at)
@@ -110,7 +120,7 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
         named = (known.ATTRIBUTE_VERBS.get(each.lower()) for each in tokens[:at])
         verb = next(filter(None, named), verb)
     if label and _is_lone(label[1]):
-        at, verb, after = len(_TOKEN.findall(label[1])), "be", 0
+        at, verb, after = len(_tokens(label[1])), "be", 0
     elif at is None:
         at, after = 0, 0
     lead, before = _split_lead(tokens[:at])
@@ -122,13 +132,15 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
         lead=frozenset(_terms(lead, speaker)),
         attribute=frozenset(_terms(attribute, speaker)),
         verb=verb,
-        said=frozenset((*_terms(behind, speaker), *_state(tokens, at, verb))),
+        said=frozenset((*_terms(behind, speaker), *_state(tokens, at, verb), *also_said(behind))),
         values=frozenset(_values(behind, begins=at + after == 0)),
         negated=any(each in known.NEGATIONS or each.endswith("n't") for each in lowered),
         cue=known.CUE.search(sentence) is not None,
         past=_is_past(lowered),
         voice=speaker,
         counted=frozenset(_counted(behind)),
+        denied=_is_denied(lowered, at),
+        adds="also" in lowered[1:] or lowered[-1:] == ["too"],
     )
 
 
@@ -146,6 +158,14 @@ def _counted(tokens: Sequence[str]) -> Iterable[str]:
             yield term
 
 
+def _is_denied(tokens: Sequence[str], at: int) -> bool:
+    """Whether a sentence denies what its verb says; "not before 9" says when."""
+    if at >= len(tokens) or not known.LIMITS.isdisjoint(tokens[at:]):
+        return False
+    is_short = tokens[at].endswith("n't") or tokens[at] == "cannot"
+    return is_short or tokens[at + 1 : at + 2] in (["not"], ["never"])
+
+
 def _is_past(tokens: Sequence[str]) -> bool:
     """Whether somebody did something once."""
     return any(
@@ -156,7 +176,7 @@ def _is_past(tokens: Sequence[str]) -> bool:
 
 def _is_lone(label: str) -> bool:
     """Whether what stands before a colon is a thing, as in "Opening time: nine"."""
-    return _verb_at(_TOKEN.findall(label)) is None and known.CUE_LABEL.search(label) is None
+    return _verb_at(_tokens(label)) is None and known.CUE_LABEL.search(label) is None
 
 
 def _verb_at(tokens: Sequence[str]) -> int | None:

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 
 from gateway.toolkit.words import terms
 from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, claims
-from plugins.knowledge.memory.algorithms.vocabulary import ATTRIBUTE_VERBS, OPPOSITES, ROLES
+from plugins.knowledge.memory.algorithms.vocabulary import (
+    ATTRIBUTE_VERBS,
+    OPPOSITES,
+    ROLES,
+    UNITS,
+)
 from plugins.knowledge.memory.model.record import Record
 
 MIN_COSINE = 0.4
@@ -33,6 +38,8 @@ _NAMED_BY_PROPERTY = frozenset(ATTRIBUTE_VERBS.values())
 _ONE_VALUED = frozenset({"live", "work", "marry"})
 """Verbs of which somebody has one object at a time."""
 
+_QUANTITIES = frozenset({"number", "day", "month", "frequency"})
+"""Kinds of values that one thing has several of, each of something: "10 euros for adults"."""
 _LIKE = {"place": "name", "month": "number", "day": "number"}
 """Kinds of values that stand for each other: "on Monday" becomes "on the 4th"."""
 
@@ -117,7 +124,7 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
         cosine: of the texts they stand in, or None where that is not known.
     """
     near = 1.0 if cosine is None else cosine
-    if (new.voice and old.voice and new.voice != old.voice) or not _one_thing(new, old, near):
+    if _of_two_voices(new, old) or not _one_thing(new, old, near):
         return ""
     come, gone = new.said - old.terms, old.said - new.terms
     if new.negated != old.negated and _denies(new, old):
@@ -126,13 +133,17 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
         return "they say opposite things"
     if _one_role(new, old) and new.subject != old.subject:
         return "the role has another holder"
-    if not (come or gone) or (new.past and not new.cue):
+    if not (come or gone) or (new.past and not new.cue) or _both_hold(new, old):
         return ""
     if _other_values(new, old, near):
         return "the same thing has another value"
     if new.cue and _changed(new, old, near):
         return "it says that something changed"
     return ""
+
+
+def _of_two_voices(new: Claim, old: Claim) -> bool:
+    return bool(new.voice and old.voice and new.voice != old.voice)
 
 
 def _apart(new: Claim, old: Claim) -> bool:
@@ -147,11 +158,12 @@ def _apart(new: Claim, old: Claim) -> bool:
 def _one_thing(new: Claim, old: Claim, near: float) -> bool:
     """Whether both are about the same property of the same thing.
 
-    They are not where each has a word of its own for what it is about.
+    They are not where each has a word of its own for what it is about, nor is what it is not the
+    value that it has.
     """
     if new.attribute and old.attribute and _other_property(new, old):
         return False
-    if _count_apart(new, old):
+    if _count_apart(new, old) or _denies_another_value(new, old):
         return False
     if new.lead and old.lead and not new.lead & old.lead and not new.cue:
         return False
@@ -211,13 +223,50 @@ def _denies(new: Claim, old: Claim) -> bool:
     return bool(shared) and shared >= 0.6 * min(len(one), len(other)) and _share(one, other) >= 0.4
 
 
+def _denies_another_value(new: Claim, old: Claim) -> bool:
+    """Whether one denies a value, and the other states another one: "not Friday", "Thursday".
+
+    What says with words of change what it is not may say as well what it is.
+    """
+    if new.denied == old.denied or not _contested(new, old):
+        return False
+    return not (new.cue and len(new.values) > 1)
+
+
+def _both_hold(new: Claim, old: Claim) -> bool:
+    """Whether one is said to be so too, or each says for whom or when: "adults", "children"."""
+    if new.adds or (old.adds and not new.cue):
+        return True
+    return not new.cue and _told_apart(new, old)
+
+
+def _told_apart(new: Claim, old: Claim) -> bool:
+    """Whether each has a word of its own beside the quantity that it gives."""
+    kinds = _contested(new, old)
+    if kinds.isdisjoint(_QUANTITIES):
+        return False
+    return bool(_beside(new, old, kinds) and _beside(old, new, kinds))
+
+
+def _beside(one: Claim, other: Claim, kinds: Collection[str]) -> Collection[str]:
+    """The words of a claim beside its values of some kinds, which the other one has not."""
+    dates = {"month"} if "number" in kinds else set()
+    values = {term for term, kind in one.values if kind in dates.union(kinds)}
+    own = one.said - other.terms - values - UNITS
+    return [each for each in own if not each[0].isdigit()]
+
+
+def _contested(new: Claim, old: Claim) -> set[str]:
+    """The kinds of which each has a value that the other has not."""
+    come = {kind for term, kind in new.values - old.values if term not in old.terms}
+    return come & {kind for term, kind in old.values - new.values if term not in new.terms}
+
+
 def _other_values(new: Claim, old: Claim, near: float) -> bool:
     """Whether they give one property different values of one kind."""
     if not (new.verb and old.verb):
         return False
-    come = {each for each in new.values if each[0] not in old.terms}
-    gone = {each for each in old.values if each[0] not in new.terms}
-    kinds = {kind for _, kind in come} & {kind for _, kind in gone}
+    kinds = _contested(new, old)
     same_verb = new.verb == old.verb
     named = bool(new.attribute & old.attribute)
     if kinds - {"name", "place"}:

@@ -74,6 +74,8 @@ TIMES = _words(
 )
 """What stands behind "in" and "at", and is no place."""
 NEGATIONS = _words("not no never none cannot without nobody nothing neither nor")
+LIMITS = _words("than until till before only just yet")
+"""Words with which a negation denies nothing: "not until Monday", "not more than 8"."""
 PREPOSITIONS = _words("in on from at since as of for by after before until")
 PAST = _words(
     "went came saw did gave found told said ate won lost spent handed forgot flew swam met"
@@ -135,6 +137,8 @@ DIMENSIONS = _groups("""
 @money: euro euros eur cent cents dollar dollars usd franc francs chf
 """)
 """Units, each with what it measures."""
+UNITS = frozenset(map(stem, DIMENSIONS))
+"""The terms of units."""
 OPPOSITES = tuple(
     frozenset(map(stem, pair))
     for pair in _groups("""

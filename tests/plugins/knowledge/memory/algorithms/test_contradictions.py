@@ -61,6 +61,41 @@ CHANGES = [
     ("The garden gate is green.", "The garden gate is blue."),
     ("The timeout of the proxy is 30 seconds.", "The timeout of the proxy is 2 minutes."),
     ("The ledger uses MongoDB.", "Correction: the ledger uses MariaDB, not MongoDB."),
+    ("The shop closes at 6.", "The shop closes at 19:00."),
+    ("The fee is 1,000 euros.", "The fee is 1200 euros."),
+    ("The party is on 3 May 2026.", "The party is on May 4th."),
+    ("The deadline is Friday.", "The deadline is not Friday any more but Monday."),
+    ("The van holds 5 people.", "The van does not hold 5 people."),
+    ("The van holds 5 people.", "The van holds no more than 8 people."),
+    ("The rent is 900 euros.", "The rent is 950 euros, not including heating."),
+    ("Also, the rent is 900 euros.", "Also, the rent is 950 euros."),
+    ("Tickets cost 10 euros for adults.", "Tickets cost 12 euros for adults."),
+    ("The pool is 25 metres long.", "The pool is 50 metres long."),
+]
+ONE_VALUE = [
+    ("The meeting is at 15:00.", "The meeting is at 3 pm."),
+    ("The meeting is at 9:00.", "The meeting is at 9 a.m."),
+    ("The shop closes at 6.", "The shop closes at 6 pm."),
+    ("The shop opens at noon.", "The shop opens at 12."),
+    ("The fee is 1000 euros.", "The fee is 1,000 euros."),
+    ("The fee is nine hundred euros.", "The fee is 900 euros."),
+    ("The discount is 50%.", "The discount is 50 percent."),
+    ("The library opens at nine.", "The library opens at 9."),
+    ("The party is on 3 May 2026.", "The party is on May 3rd."),
+    ("The party is on 2026-05-03.", "The party is on 3 May 2026."),
+]
+NOT_THAT_VALUE = [
+    ("The deadline is not Friday.", "The deadline is Thursday."),
+    ("The red van does not hold 8 people.", "The red van holds 5 people."),
+    ("The password rotation is not every 30 days.", "The password rotation is every 90 days."),
+    ("The meeting is never on Mondays.", "The meeting is on Tuesdays."),
+]
+TOLD_APART = [
+    ("Tickets cost 10 euros for adults.", "Tickets cost 5 euros for children."),
+    ("The bus leaves at 8 on weekdays.", "The bus leaves at 10 on Sundays."),
+    ("The pool is 25 metres long.", "The pool is 2 metres deep."),
+    ("The choir meets on Monday.", "The choir meets on Thursday too."),
+    ("The choir meets on Monday.", "The choir also meets on Thursday."),
 ]
 OF_ONESELF = [
     ("I live in Porto.", "I live in Lisbon now."),
@@ -156,6 +191,15 @@ def test_what_is_said_of_something_else_replaces_nothing(before: str, after: str
     assert not compare(said(after), said(before), NEAR).replaces
 
 
+@pytest.mark.parametrize(("before", "after"), [*ONE_VALUE, *NOT_THAT_VALUE, *TOLD_APART])
+@pytest.mark.parametrize("cosine", [0.6, NEAR, 0.95])
+def test_one_value_in_two_forms_and_values_that_both_hold_replace_nothing(
+    before: str, after: str, cosine: float
+) -> None:
+    assert not compare(said(after), said(before), cosine).replaces
+    assert not compare(said(before), said(after), cosine).replaces
+
+
 def test_what_is_far_in_meaning_replaces_nothing() -> None:
     new, old = said("The gate code is 2."), said("The gate code is 1.")
     assert compare(new, old, NEAR).replaces
@@ -235,7 +279,9 @@ def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
     assert compare(said(one), said(other), None).cosine == 0.0
 
 
-SENTENCES = sorted({text for pair in (*CHANGES, *OF_ONESELF, *BOTH_HOLD) for text in pair})
+SENTENCES = sorted(
+    {text for pair in (*CHANGES, *OF_ONESELF, *BOTH_HOLD, *ONE_VALUE) for text in pair}
+)
 
 
 @given(st.sampled_from(SENTENCES), st.sampled_from(SENTENCES), st.sampled_from([None, NEAR, 0.95]))
