@@ -26,10 +26,12 @@ from plugins.knowledge.memory.tools.results import (
     EventAt,
     Listed,
     Memories,
+    SaidAt,
     ValidFrom,
     ValidUntil,
     list_item,
     memories,
+    said_and_event,
 )
 
 MAX_PIECE_BYTES = 8_000
@@ -77,6 +79,7 @@ class WholeMemory(BaseModel):
     standing: Standing | None = Field(
         None, description="What to know of whether it holds; none where it does."
     )
+    said_at: SaidAt = None
     event_at: EventAt = None
     valid_from: ValidFrom = None
     valid_until: ValidUntil = None
@@ -188,6 +191,7 @@ def _get(memory: Memory) -> Any:
         author = (await memory.authors.of([record], caller.person))[record.id]
         standings = await memory.standing.of_each([record], caller_keys(caller))
         said, times = record.metadata, record.validity
+        said_at, event_at = said_and_event(record)
         return WholeMemory(
             id=record.id,
             title=said.title,
@@ -206,7 +210,8 @@ def _get(memory: Memory) -> Any:
             created=record.created,
             changed=record.changed,
             standing=standings.get(record.id),
-            event_at=times.event_at,
+            said_at=said_at,
+            event_at=event_at,
             valid_from=times.valid_from,
             valid_until=times.valid_until,
             verified=await _looked(memory, record, caller),

@@ -12,9 +12,9 @@ from gateway.contract import BriefResult
 from gateway.toolkit.words import terms
 from plugins.knowledge.memory.algorithms.relevance import FLOOR, MAX_NEAREST
 from plugins.knowledge.memory.model.author import BY_FIELD, Author
-from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
+from plugins.knowledge.memory.model.entry import FROM, KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy
-from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.record import Record, is_generated_id
 from plugins.knowledge.memory.model.responses import QueryResponse, QueryResult, Standing
 from plugins.knowledge.memory.model.validity import ANY_TIME
 from plugins.knowledge.memory.query.highlights import best_window
@@ -29,6 +29,9 @@ STANDING_FIELD = "Why it may not hold: superseded by another, ended, long unveri
 """What an answer says of its field with an entry's standing in words."""
 EventAt = Annotated[
     datetime | None, Field(description="When what it tells of happened, or will happen.")
+]
+SaidAt = Annotated[
+    datetime | None, Field(description="When it was said, where it comes from a conversation.")
 ]
 ValidFrom = Annotated[datetime | None, Field(description="From when on it holds.")]
 ValidUntil = Annotated[datetime | None, Field(description="When it ceases to hold.")]
@@ -46,6 +49,7 @@ class Remembered(BaseModel):
     tags: list[str] = Field(default_factory=list)
     version: int
     changed: datetime
+    said_at: SaidAt = None
     event_at: EventAt = None
     valid_from: ValidFrom = None
     valid_until: ValidUntil = None
@@ -65,6 +69,7 @@ class Near(BaseModel):
     id: str
     content: str = Field(description="Its beginning, or the part that is near.")
     by: str | None = Field(None, description="Whose words these are.")
+    said_at: SaidAt = None
     event_at: EventAt = None
     valid_from: ValidFrom = None
     valid_until: ValidUntil = None
@@ -148,6 +153,7 @@ def marked_excerpt(content: str, asked: frozenset[str], longest: int, passage: i
 def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
     entry: KnowledgeEntry = found.entry
     whole, times = len(entry.content), entry.validity or ANY_TIME
+    said_at, event_at = said_and_event(entry)
     return Remembered(
         id=entry.id,
         content=marked_excerpt(entry.content, asked, MAX_EXCERPT, found.passage),
@@ -156,7 +162,8 @@ def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
         tags=[_cut(each) for each in entry.metadata.tags[:20]],
         version=entry.version,
         changed=entry.updated_at or entry.created_at,
-        event_at=times.event_at,
+        said_at=said_at,
+        event_at=event_at,
         valid_from=times.valid_from,
         valid_until=times.valid_until,
         policy=entry.access_policy,
@@ -170,20 +177,38 @@ def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
 
 def _near(found: QueryResult, asked: frozenset[str]) -> Near:
     times = found.entry.validity or ANY_TIME
+    said_at, event_at = said_and_event(found.entry)
     return Near(
         id=found.entry.id,
         content=marked_excerpt(found.entry.content, asked, MAX_GLANCE, found.passage),
         by=found.author and found.author.shown,
-        event_at=times.event_at,
+        said_at=said_at,
+        event_at=event_at,
         valid_from=times.valid_from,
         valid_until=times.valid_until,
         score=found.score,
     )
 
 
+def said_and_event(entry: KnowledgeEntry | Record) -> tuple[datetime | None, datetime | None]:
+    """When an entry was said, and when what it tells of happens; of each one only one is known.
+
+    Of what comes from a conversation the time is that of the words, and not of what they tell of.
+
+    Args:
+        entry: any entry.
+    """
+    author, turn = entry.metadata.author, entry.metadata.custom.get(FROM)
+    at = (entry.validity or ANY_TIME).event_at
+    is_turn = author is not None and entry.content.startswith(f"{author}: ")
+    is_found = isinstance(turn, str) and is_generated_id(turn)
+    return (at, None) if is_turn or is_found else (None, at)
+
+
 def _times(one: Remembered | Near, standing: str) -> list[str]:
-    """When it happens and holds, in words, as far as its standing does not say so already."""
-    said = [] if one.event_at is None else [f"event {one.event_at:%Y-%m-%d}"]
+    """When it was said, happens and holds, in words, as far as its standing does not say it."""
+    told = (("said", one.said_at), ("event", one.event_at))
+    said = [f"{word} {moment:%Y-%m-%d}" for word, moment in told if moment is not None]
     for word, moment in (("from", one.valid_from), ("until", one.valid_until)):
         if moment is not None and f"{word} {moment:%Y-%m-%d}" not in standing:
             said.append(f"holds {word} {moment:%Y-%m-%d}")
@@ -221,6 +246,7 @@ class Listed(BaseModel):
     version: int
     created: datetime
     changed: datetime
+    said_at: SaidAt = None
     event_at: EventAt = None
     valid_from: ValidFrom = None
     valid_until: ValidUntil = None
@@ -239,6 +265,7 @@ def list_item(
         standing: what to know of whether it holds; None where it does.
     """
     said, times = record.metadata, record.validity
+    said_at, event_at = said_and_event(record)
     return Listed(
         id=record.id,
         title=said.title and _cut(said.title),
@@ -252,7 +279,8 @@ def list_item(
         version=record.version,
         created=record.created,
         changed=record.changed,
-        event_at=times.event_at,
+        said_at=said_at,
+        event_at=event_at,
         valid_from=times.valid_from,
         valid_until=times.valid_until,
         standing=standing and standing.text,

@@ -72,10 +72,10 @@ async def test_answers_and_lists_say_when_it_happens_and_holds(world: World) -> 
     assert {name: f"{getattr(shown, name):%Y-%m-%d}" for name in dated} == dated
     brief = asked.brief()
     assert "by you; event 2026-01-01; holds from 2026-01-02; holds until 2027-02-01]" in brief
-    assert "event 2026-01-05]" in brief
+    assert "said 2026-01-05]" in brief
     listing = await call(world, "list_memory")
     entries = {each.content: each for each in await listing.ready(listing.items)}
-    assert f"{entries['Ben: The ice was thin.'].event_at:%Y-%m-%d}" == "2026-01-05"
+    assert f"{entries['Ben: The ice was thin.'].said_at:%Y-%m-%d}" == "2026-01-05"
     assert f"{entries['Ana broke her arm while skating.'].valid_until:%Y-%m-%d}" == "2027-02-01"
     undated = entries["Skating needs no arm."].model_dump(exclude_none=True)
     assert undated.keys().isdisjoint(dated)
@@ -111,3 +111,19 @@ async def test_what_a_conversation_says_leads_to_the_turn_that_says_it(world: Wo
 async def test_what_somebody_else_writes_into_that_field_leads_nowhere(world: World) -> None:
     entry = await world.remember(ANA, "The sauna is warm.", custom={"from": "a letter"})
     assert (await call(world, "get_memory", id=entry.id)).turn is None
+
+
+async def test_the_day_on_which_something_was_said_is_not_told_as_that_of_the_event(
+    world: World,
+) -> None:
+    turn = {"speaker": "Mia", "text": "The lease starts on 1 September 2026.", "at": "2026-03-02"}
+    kept = await call(world, "remember_conversation", name="lease", turns=[turn])
+    await call(world, "remember", content="Mia signed the lease.", event_at="2026-03-01")
+    asked = await call(world, "query_memory", query="When does the lease of Mia start?")
+    brief = asked.brief()
+    assert brief.count("said 2026-03-02]") == 2
+    assert "event 2026-03-02" not in brief
+    assert "by you; event 2026-03-01]" in brief
+    for id in (kept.turns[0], kept.found[0].id):
+        read = await call(world, "get_memory", id=id)
+        assert (f"{read.said_at:%Y-%m-%d}", read.event_at) == ("2026-03-02", None)
