@@ -51,6 +51,8 @@ class Claim:
         voice: the terms of who says it, where that is known.
         denied: whether it is its verb that is negated: "is not Friday", and no limit is set so.
         adds: whether it says that something is so too.
+        names: the terms of its subject that have capitals.
+        surnames: of these the ones behind another: "Meyer" of "Ana Meyer".
     """
 
     subject: frozenset[str]
@@ -66,6 +68,8 @@ class Claim:
     counted: frozenset[str] = frozenset()
     denied: bool = False
     adds: bool = False
+    names: frozenset[str] = frozenset()
+    surnames: frozenset[str] = frozenset()
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -141,6 +145,8 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
         counted=frozenset(_counted(behind)),
         denied=_is_denied(lowered, at),
         adds="also" in lowered[1:] or lowered[-1:] == ["too"],
+        names=frozenset(_terms(filter(_is_name, subject), frozenset())),
+        surnames=frozenset(_terms(_surnames(subject), frozenset())),
     )
 
 
@@ -164,6 +170,16 @@ def _is_denied(tokens: Sequence[str], at: int) -> bool:
         return False
     is_short = tokens[at].endswith("n't") or tokens[at] == "cannot"
     return is_short or tokens[at + 1 : at + 2] in (["not"], ["never"])
+
+
+def _is_name(token: str) -> bool:
+    """Whether a word of a subject has a capital, and is none that begins sentences."""
+    lowered = token.lower()
+    return token[0].isupper() and lowered not in STOP_WORDS and lowered not in _PERSONS
+
+
+def _surnames(tokens: Sequence[str]) -> Iterable[str]:
+    return (after for name, after in pairwise(tokens) if _is_name(name) and _is_name(after))
 
 
 def _is_past(tokens: Sequence[str]) -> bool:

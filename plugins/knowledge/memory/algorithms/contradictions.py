@@ -173,6 +173,8 @@ def _one_thing(new: Claim, old: Claim, near: float) -> bool:
     own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
     if own and other:
         return _one_role(new, old)
+    if _may_be_of_another_name(new, old) or _may_be_of_another_name(old, new):
+        return False
     if own or other:
         alike = {term for term, _ in new.values & old.values}
         shared = (new.terms & old.terms) - {SELF, US} - new.voice - alike
@@ -180,6 +182,15 @@ def _one_thing(new: Claim, old: Claim, near: float) -> bool:
     mine, theirs = new.subject | new.attribute, old.subject | old.attribute
     shared = (mine & old.terms | theirs & new.terms) - new.voice
     return bool(shared) or _of_the_speaker(new, old, near)
+
+
+def _may_be_of_another_name(full: Claim, short: Claim) -> bool:
+    """Whether one names somebody by two names, and the other by the first alone.
+
+    Several people may have that name: "Ana prefers mate" is not sure to be said of Ana Meyer.
+    """
+    more, shared = full.subject - short.subject, full.subject & short.subject
+    return bool(more and shared) and more <= full.surnames and shared <= full.names & short.names
 
 
 def _of_the_speaker(new: Claim, old: Claim, near: float) -> bool:

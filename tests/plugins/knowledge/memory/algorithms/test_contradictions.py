@@ -200,6 +200,34 @@ def test_one_value_in_two_forms_and_values_that_both_hold_replace_nothing(
     assert not compare(said(before), said(after), cosine).replaces
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Ana Meyer prefers coffee.", "Ana prefers mate now."),
+        ("Ana lives in Porto.", "Ana Meyer lives in Lisbon."),
+        ("Ana Meyer's phone number is 12.", "Ana's phone number is 13."),
+    ],
+)
+def test_a_first_name_alone_is_not_sure_to_be_somebody_of_two_names(
+    before: str, after: str
+) -> None:
+    assert not compare(said(after), said(before), 0.95).replaces
+    assert not compare(said(before), said(after), 0.95).replaces
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Ana Meyer lives in Porto.", "Ana Meyer lives in Lisbon."),
+        ("Server Alpha has 16 GB.", "The server has 32 GB."),
+        ("Mr Tan lives in Porto.", "Tan lives in Lisbon."),
+        ("The Heron project uses Go.", "The Heron project uses Rust."),
+    ],
+)
+def test_what_is_named_in_full_twice_or_is_no_first_name_is_one(before: str, after: str) -> None:
+    assert compare(said(after), said(before), NEAR).replaces
+
+
 def test_what_is_far_in_meaning_replaces_nothing() -> None:
     new, old = said("The gate code is 2."), said("The gate code is 1.")
     assert compare(new, old, NEAR).replaces
