@@ -17,6 +17,16 @@ _FENCE = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)?(`{3,}|~{3,})([^\n]*)$")
 _SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^\n]{1,500}?)(?<!`)\1(?!`)")
 _QUOTED = re.compile(r"^[ \t]*>[ \t]?")
 _KEPT = re.compile("\x03(\\d+)\x03")
+# Attributes as CommonMark has them, and those of JSX and of templates in components. No sign "<" is
+# in a tag: one that is none ends at the next, so that each place is read once.
+_SPACE = r"(?:[ \t]|\n(?![ \t]*\n))"
+_VALUE = (
+    r"(?:\"(?:[^\"<\n]|\n(?![ \t]*\n))*+\"|'(?:[^'<\n]|\n(?![ \t]*\n))*+'"
+    r"|\{(?:[^{}<\n]|\{[^{}<\n]*+\}|\n(?![ \t]*\n))*+\}|[^\s\"'=<>`]*+)"
+)
+_ATTRIBUTE = rf"[a-z_:@][\w.:@-]*+(?:{_SPACE}*+={_SPACE}*+{_VALUE})?+|\{{[^{{}}<\n]*+\}}"
+_ATTRIBUTES = rf"(?:{_SPACE}++(?:{_ATTRIBUTE}))*+{_SPACE}*+/?+>"
+_TAG = r"[a-z][a-z0-9]*+(?:[-:][a-z0-9]++|\.[a-z0-9]++(?=[\s/>]))*+"
 
 
 def _rules(*rules: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
@@ -35,12 +45,12 @@ _RULES = _COMMENTS + _rules(
     (r"\{%(?:[^%]|%(?!\})){0,1000}%\}", ""),
     (r"\{\{(?:[^}]|\}(?!\})){0,1000}\}\}", ""),
     (r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""),
+    (rf"<(script|style){_ATTRIBUTES}(?:[^<]|<(?!/\1)){{0,20000}}</\1 *>", ""),
+    (rf"<h([1-6]){_ATTRIBUTES}", "\n\x02\\1\x02 "),
+    (rf"</?(?:p|br|li|tr|div|section|h[1-6]|ul|ol|table|summary){_ATTRIBUTES}", "\n"),
+    (rf"</?(?:td|th|dt|dd|option|label|button){_ATTRIBUTES}", " "),
+    (rf"</?{_TAG}{_ATTRIBUTES}", ""),
     (r"\{[:.#][^{}\n]{0,200}\}", ""),
-    (r"<(script|style)\b[^>]{0,1000}>(?:[^<]|<(?!/\1)){0,20000}</\1 *>", ""),
-    (r"<h([1-6])\b[^<>]{0,500}>", "\n\x02\\1\x02 "),
-    (r"</?(?:p|br|li|tr|div|section|h[1-6]|ul|ol|table|summary)\b[^<>]{0,500}>", "\n"),
-    (r"</?(?:td|th|dt|dd|option|label|button)\b[^<>]{0,500}>", " "),
-    (r"</?[a-z][^<>]{0,1000}>", ""),
     (r"!\[([^\[\]\n]{0,500})\]\([^()\n]{0,1000}\)", r"\1"),
     (r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{1,300})\]\]", r"\1"),
     (r"\[([^\[\]]{1,500})\]\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)", r"\1"),

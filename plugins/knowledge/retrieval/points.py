@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LAYOUT = 8
+LAYOUT = 9
 """The version of what is stored here; a new one has every document indexed again."""
 
 MEANING = "meaning"

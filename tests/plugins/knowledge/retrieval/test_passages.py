@@ -1,3 +1,6 @@
+import time
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -147,6 +150,26 @@ Jump.
     ]
 
 
+def test_what_stands_between_signs_that_are_no_tag_is_text() -> None:
+    text = (
+        "When load <limit, it idles.\n\nThe valve opens at seven bar.\n\nWhen load >limit, it runs."
+    )
+    (passage,) = cut(text)
+    assert passage.text == text.replace("\n\n", "\n")
+    for said in ("a <b\n\nand c> d", "List<String, Int>", "if a <= b and c >= d", "x < y > z"):
+        assert plain(said) == " ".join(said.split(" "))
+
+
+def test_every_tag_goes_whatever_its_attributes_are() -> None:
+    for tag in (
+        "<a href=\"/x\" title='a > b' hidden data-x=1>",
+        "<Tabs\n  items={['a', 'b']}\n  {...props}\n/>",
+        "<Card.Title onClick={() => go({a: 1})} :x.y=2 @click=go>",
+        "</my-element >",
+    ):
+        assert plain(f"One {tag}two") == "One two"
+
+
 def test_a_heading_in_html_counts_as_one() -> None:
     assert cut('<h2 class="x">Fees</h2>\n<p>None.</p>')[0].trail == ("Fees",)
 
@@ -185,6 +208,15 @@ def test_an_excerpt_shows_the_sentences_that_the_question_is_about() -> None:
 
 def test_a_page_of_nothing_but_marks_is_cut_in_time() -> None:
     assert isinstance(cut("{%" * 50_000 + "<" * 50_000 + "[" * 50_000 + "*" * 50_000), list)
+
+
+@pytest.mark.parametrize(
+    "part", ["<a b", "<a ", "<a b='", '<a b="x" c=\'', "<a b={", " a=", "<a\n", "</", "<h1 x={{"]
+)
+def test_what_only_begins_a_tag_is_read_in_time(part: str) -> None:
+    started = time.process_time()
+    plain(part * (300_000 // len(part)))
+    assert time.process_time() - started < 20
 
 
 def test_a_hostile_heading_is_cut_in_time() -> None:
