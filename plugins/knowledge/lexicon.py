@@ -11,7 +11,7 @@ from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.results import Definition, DocumentStanding, Term, Terms
 from plugins.knowledge.retrieval.filters import MAX_RESULTS
-from plugins.knowledge.retrieval.markup import one_line, plain
+from plugins.knowledge.retrieval.markup import labels, one_line, plain
 from plugins.knowledge.retrieval.names import Names, names, normal_form
 from plugins.knowledge.retrieval.search import check_question
 from plugins.knowledge.standing import Standings
@@ -103,7 +103,7 @@ class Lexicon:
         stale = [one for one in terms if self._said.get(one.key, (None,))[0] is not one]
         documents = await self._store.documents([one.key for one in stale], up_to)
         for entry, document in zip(stale, documents, strict=True):
-            text = " ".join(words(plain(document.content))) if document else ""
+            text = " ".join(words(_plain(document))) if document else ""
             self._said[entry.key] = entry, text
         return {one.key: self._said[one.key][1] for one in terms}
 
@@ -135,12 +135,16 @@ def _is_term(entry: Entry) -> bool:
     return entry.content_type == ContentType.TAG
 
 
+def _plain(document: Document) -> str:
+    return plain(document.content, labels(document.content))
+
+
 def _term(document: Document, standing: DocumentStanding | None) -> Term:
     related = getattr(document.metadata, "related_terms", None)
     return Term(
         term=one_line(document.title),
         id=document.id,
-        definition=plain(document.content).strip() or document.description,
+        definition=_plain(document).strip() or document.description,
         aliases=[alias.lstrip("#") for alias in document.aliases] or None,
         related_terms=related or None,
         standing=standing,

@@ -10,12 +10,19 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from textwrap import dedent
 
 _FENCE = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)?(`{3,}|~{3,})([^\n]*)$")
 _SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^\n]{1,500}?)(?<!`)\1(?!`)")
 _QUOTED = re.compile(r"^[ \t]*>[ \t]?")
+# An address that links refer to by its label: nothing but it and a title stand on the line.
+_DEFINITION = (
+    r"^ {0,3}\[(?!\^)(?P<label>[^\[\]\n]{1,200})\]:[ \t]*(?:<[^<>\n]{0,1000}>|[^<>\s]{1,1000})"
+    r"(?:[ \t]+(?:\"[^\"\n]{0,500}\"|'[^'\n]{0,500}'|\([^()\n]{0,500}\)))?[ \t]*$"
+)
+_DEFINED = re.compile(_DEFINITION, re.MULTILINE)
+_REFERRING = re.compile(r"!?\[([^\[\]\n]{1,500})\]\[([^\[\]\n]{0,200})\]")
 _KEPT = re.compile("\x03(\\d+)\x03")
 # Attributes as CommonMark has them, and those of JSX and of templates in components. No sign "<" is
 # in a tag: one that is none ends at the next, so that each place is read once.
@@ -41,10 +48,11 @@ _COMMENTS = _rules(
         "",
     ),
 )
-_RULES = _COMMENTS + _rules(
+_BEFORE = _COMMENTS + _rules(
     (r"\{%(?:[^%]|%(?!\})){0,1000}%\}", ""),
     (r"\{\{(?:[^}]|\}(?!\})){0,1000}\}\}", ""),
     (r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""),
+    (_DEFINITION, ""),
     (rf"<(script|style){_ATTRIBUTES}(?:[^<]|<(?!/\1)){{0,20000}}</\1 *>", ""),
     (rf"<h([1-6]){_ATTRIBUTES}", "\n\x02\\1\x02 "),
     (rf"</?(?:p|br|li|tr|div|section|h[1-6]|ul|ol|table|summary){_ATTRIBUTES}", "\n"),
@@ -54,9 +62,10 @@ _RULES = _COMMENTS + _rules(
     (r"!\[([^\[\]\n]{0,500})\]\([^()\n]{0,1000}\)", r"\1"),
     (r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{1,300})\]\]", r"\1"),
     (r"\[([^\[\]]{1,500})\]\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)", r"\1"),
-    (r"^ {0,3}\[[^\[\]\n]{1,200}\]:[^\n]{0,1000}$", ""),
+    (r"^ {0,3}\[\^[^\[\]\n]{1,100}\]:[ \t]*", r"\n"),
     (r"\[\^[^\[\]\n]{1,100}\]", ""),
-    (r"\[([^\[\]\n]{1,500})\]\[[^\[\]\n]{0,200}\]", r"\1"),
+)
+_AFTER = _rules(
     # Admonitions and tabs of Docusaurus, Starlight and MkDocs: their titles are text.
     (
         r"^[ \t]{0,8}:{3,9}[ \t]{0,8}[a-z-]{0,30}"
@@ -115,11 +124,18 @@ def _run(lines: list[str], *, is_code: bool) -> tuple[str, bool]:
     return (dedent(text).strip("\n") if is_code else text), is_code
 
 
-def plain(markdown: str) -> str:
+def labels(markdown: str) -> frozenset[str]:
+    """The labels by which links in a page refer to addresses that stand elsewhere in it."""
+    text = _one_newline(markdown)
+    return frozenset(_label(found["label"]) for found in _DEFINED.finditer(text))
+
+
+def plain(markdown: str, defined: Set[str] | None = None) -> str:
     """Strip the signs of Markdown, templates and HTML from a page.
 
     Args:
-        markdown: the body of a document, without frontmatter.
+        markdown: the body of a document, without frontmatter, or a part of it.
+        defined: the labels of the document; None where they are not known, and each may be one.
 
     Returns:
         Prose with one block a line and ATX headings (``## Heading``) left as they are.
@@ -131,10 +147,23 @@ def plain(markdown: str) -> str:
         return f"\x03{len(spans) - 1}\x03"
 
     text = _SPAN.sub(kept, _CONTROL.sub(" ", _one_newline(markdown)))
-    for pattern, replacement in _RULES:
+    for pattern, replacement in _BEFORE:
+        text = pattern.sub(replacement, text)
+    text = _REFERRING.sub(lambda match: _referring(match, defined), text)
+    for pattern, replacement in _AFTER:
         text = pattern.sub(replacement, text)
     text = html.unescape(_HTML_HEADING.sub(lambda match: "#" * int(match[1]), text))
     return _KEPT.sub(lambda match: spans[int(match[1])], text)
+
+
+def _referring(match: re.Match[str], defined: Set[str] | None) -> str:
+    """What a link says, where it is one: ``A[i][j]`` refers to nothing."""
+    known = defined is None or _label(match[2] or match[1]) in defined
+    return match[1] if known else match[0]
+
+
+def _label(written: str) -> str:
+    return " ".join(written.split()).casefold()
 
 
 def _one_newline(text: str) -> str:

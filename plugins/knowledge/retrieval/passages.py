@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from plugins.knowledge.notes.headings import atx
-from plugins.knowledge.retrieval.markup import plain, runs
+from plugins.knowledge.retrieval.markup import labels, plain, runs
 
 MAX_CHARACTERS = 900
 """The most characters that a passage's own text has."""
@@ -102,8 +102,9 @@ def _blocks(markdown: str) -> Iterator[_Block]:
     """
     trail: list[tuple[int, str]] = []
     is_empty = False
+    defined = labels(markdown)
     for run, is_code in runs(markdown):
-        for line in [run] if is_code else plain(atx(run)).split("\n"):
+        for line in [run] if is_code else plain(atx(run), defined).split("\n"):
             if not is_code and (match := _HEADING.match(line)):
                 level = len(match[1])
                 text = match[2].rstrip("#").rstrip()[:120]

@@ -170,6 +170,25 @@ def test_every_tag_goes_whatever_its_attributes_are() -> None:
         assert plain(f"One {tag}two") == "One two"
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Fee 300.[^1]\n[^1]: Scholars pay nothing.\n[^b]: Nor do you.",
+         "Fee 300.\nScholars pay nothing.\nNor do you."),
+        ("[Important]: refunds are possible.", "[Important]: refunds are possible."),
+        ("See [it][Guide  a] and [Guide A][].\n\n[guide a]: /x 'The guide'", "See it and Guide A."),
+        ("See ![a map][m].\n\n```\ncode\n```\n\n[m]: <a b.png>", "See a map.\ncode"),
+        ("Set A[i][j] to zero; see table [3][4].", "Set A[i][j] to zero; see table [3][4]."),
+    ],
+)  # fmt: skip
+def test_only_addresses_that_links_refer_to_are_left_out(written: str, shown: str) -> None:
+    assert "\n".join(passage.text for passage in cut(written)) == shown
+
+
+def test_a_title_alone_may_refer_to_any_address() -> None:
+    assert one_line("Release [1.2][latest]") == "Release 1.2"
+
+
 def test_a_heading_in_html_counts_as_one() -> None:
     assert cut('<h2 class="x">Fees</h2>\n<p>None.</p>')[0].trail == ("Fees",)
 
