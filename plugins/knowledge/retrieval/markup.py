@@ -14,7 +14,13 @@ from collections.abc import Iterator, Set
 from textwrap import dedent
 
 _FENCE = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)?(`{3,}|~{3,})([^\n]*)$")
-_SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^\n]{1,500}?)(?<!`)\1(?!`)")
+_LETTERS = re.compile(
+    r"(?<!`)(`{1,3})(?!`)(?P<code>[^\n]{1,500}?)(?<!`)\1(?!`)"
+    r"|<(?P<address>[a-z][a-z0-9+.-]{1,31}:[^\s<>]{0,2000}+"
+    r"|[\w.!#$%&'*+/=?^`{|}~-]{1,100}+@[a-z0-9.-]{1,250})>",
+    re.IGNORECASE,
+)
+"""What is shown to the letter: code within a line, and an address that is its own text."""
 _QUOTED = re.compile(r"^[ \t]*>[ \t]?")
 # An address that links refer to by its label: nothing but it and a title stand on the line.
 _DEFINITION = (
@@ -143,10 +149,11 @@ def plain(markdown: str, defined: Set[str] | None = None) -> str:
     spans: list[str] = []
 
     def kept(match: re.Match[str]) -> str:
-        spans.append(match[2].strip() or match[2])
+        said = match["code"] or match["address"]
+        spans.append(said.strip() or said)
         return f"\x03{len(spans) - 1}\x03"
 
-    text = _SPAN.sub(kept, _CONTROL.sub(" ", _one_newline(markdown)))
+    text = _LETTERS.sub(kept, _CONTROL.sub(" ", _one_newline(markdown)))
     for pattern, replacement in _BEFORE:
         text = pattern.sub(replacement, text)
     text = _REFERRING.sub(lambda match: _referring(match, defined), text)

@@ -185,6 +185,15 @@ def test_only_addresses_that_links_refer_to_are_left_out(written: str, shown: st
     assert "\n".join(passage.text for passage in cut(written)) == shown
 
 
+def test_an_address_in_pointed_brackets_is_shown() -> None:
+    text = (
+        "Write to <duty_@acme-corp.test>, see <https://status.acme.test/_a_b?c=[d]> or [x](<y z>)."
+    )
+    assert plain(text) == (
+        "Write to duty_@acme-corp.test, see https://status.acme.test/_a_b?c=[d] or x."
+    )
+
+
 def test_a_title_alone_may_refer_to_any_address() -> None:
     assert one_line("Release [1.2][latest]") == "Release 1.2"
 
@@ -230,7 +239,21 @@ def test_a_page_of_nothing_but_marks_is_cut_in_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["<a b", "<a ", "<a b='", '<a b="x" c=\'', "<a b={", " a=", "<a\n", "</", "<h1 x={{"]
+    "part",
+    [
+        "<a b",
+        "<a ",
+        "<a b='",
+        '<a b="x" c=\'',
+        "<a b={",
+        " a=",
+        "<a\n",
+        "</",
+        "<h1 x={{",
+        "<ab:",
+        "<ab",
+        "<a@",
+    ],
 )
 def test_what_only_begins_a_tag_is_read_in_time(part: str) -> None:
     started = time.process_time()
