@@ -60,13 +60,26 @@ async def quotes(
 ) -> dict[str, list[Quote]]:
     """The passages of documents that answer, the best first.
 
+    The passages of a long document may be all that a search gives; so those of which none was among
+    them are asked for again, by themselves, until no passage is left of any.
+
     Args:
         collection: the points.
         asked: the question, by what it is compared with.
         keys: the documents.
     """
-    if not keys:
-        return {}
+    found: dict[str, list[Quote]] = {}
+    left = list(keys)
+    while left and (some := await _nearest(collection, asked, left)):
+        found |= some
+        left = [key for key in left if key not in some]
+    return found
+
+
+async def _nearest(
+    collection: Collection, asked: Mapping[str, VectorQuery], keys: Sequence[str]
+) -> dict[str, list[Quote]]:
+    """The passages that answer best, of all the documents together."""
     where = (Condition("key", any_of=tuple(keys)), Condition("ordinal", at_least=1))
     limit = _PER_DOCUMENT * (len(keys) + 1)
     using = [name for name in (MEANING, TERMS) if name in asked]

@@ -62,3 +62,19 @@ async def test_a_document_without_prose_has_no_passage(
     assert result.passage is None
     assert result.section is None
     assert result.passages is None
+
+
+async def test_beside_a_long_document_the_others_have_their_passages(
+    base: Base, make: Callable[..., Any]
+) -> None:
+    long = sections(**{f"Part{n}": "The river floods." for n in range(60)})
+    await base.put(
+        make("pattern/river", long),
+        make("pattern/brook", sections(Brook="A river may flood. It floods.")),
+        make("link/flood", "", title="River floods"),
+    )
+    found = (await base.knowledge.search("river floods", OPEN, Tier.OPEN)).results
+    shown = {one.id: one.section for one in found}
+    assert shown["river"] is not None
+    assert shown["brook"] == ["Brook"]
+    assert shown["flood"] is None
