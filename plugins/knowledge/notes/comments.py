@@ -1,21 +1,29 @@
-"""What stands between ``%%`` and ``%%``, as Obsidian has it: remarks that no reader sees."""
+"""What no reader sees: what stands between ``%%`` and ``%%``, as Obsidian has it, and HTML's.
+
+Code is no comment, and what stands in a comment is no code.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+
+from plugins.knowledge.notes.fences import Fences, Line
 
 _MARK = "%%"
-# A fence, code within a line, or what begins a comment. None of it looks far ahead.
-_PART = re.compile(
-    r"^[ \t]*(?:[-*+>][ \t]+)?(?:(?P<fence>`{3,})[^`\n]*|(?P<tildes>~{3,})[^\n]*)$"
-    r"|(?<!`)(?P<span>`{1,3})(?!`)[^\n]{1,500}?(?<!`)(?P=span)(?!`)"
-    rf"|{_MARK}",
-    re.MULTILINE,
-)
+_SPAN = r"(?<!`)(?P<span>`{1,3})(?!`)[^\n]{1,500}?(?<!`)(?P=span)(?!`)"
+"""Code within a line; it is never far to its end."""
+_REMARK = re.compile(rf"{_SPAN}|{_MARK}")
+_HIDDEN = re.compile(rf"{_SPAN}|<!--|\{{%-? {{0,9}}comment {{0,9}}-?%\}}")
+_HTML_ENDS = re.compile("-->")
+_TEMPLATE_ENDS = re.compile(r"\{%-? {0,9}endcomment {0,9}-?%\}")
+
+_End = Callable[[re.Match[str]], int]
+"""Where what begins somewhere ends; below 0 where it is no comment."""
 
 
 def without_comments(text: str) -> str:
-    """A note's text without its comments; what stands in code stays as it is.
+    """A note's text without Obsidian's comments; what stands in code stays as it is.
 
     A comment that begins a line and is never closed goes to the end of the note. Two percent signs
     within a line, which nothing closes, are none.
@@ -25,28 +33,57 @@ def without_comments(text: str) -> str:
     """
     if _MARK not in text:
         return text
+
+    def end(begins: re.Match[str]) -> int:
+        closing = text.find(_MARK, begins.end())
+        if closing < 0:
+            return len(text) if _begins_a_line(text, begins.start()) else -1
+        return closing + len(_MARK)
+
     kept: list[str] = []
-    begun = at = 0
-    while (part := _PART.search(text, at)) is not None:
-        at = part.end()
-        if fence := part["fence"] or part["tildes"]:
-            at = _after_code(text, at, fence)
-        elif not part["span"]:
-            closing = text.find(_MARK, at)
-            if closing < 0 and _begins_a_line(text, part.start()):
-                closing = len(text)
-            elif closing < 0:
-                break
-            kept.append(text[begun : part.start()])
-            begun = at = min(closing + len(_MARK), len(text))
-    return "".join([*kept, text[begun:]]).strip("\n")
+    at = 0
+    for start, ends in _comments(text, _REMARK, end):
+        kept.append(text[at:start])
+        at = ends
+    return "".join([*kept, text[at:]]).strip("\n")
 
 
-def _after_code(text: str, at: int, fence: str) -> int:
-    """Where the code ends that a fence has begun."""
-    closes = re.compile(rf"^[ \t>]*{fence[0]}{{{len(fence)},}}[ \t]*$", re.MULTILINE)
-    found = closes.search(text, at)
-    return len(text) if found is None else found.end()
+def blanked(text: str) -> str:
+    """A text in whose place of each comment of HTML and Liquid stand its line's ends alone.
+
+    Args:
+        text: a note's body; its lines keep their numbers.
+    """
+    lost: set[re.Pattern[str]] = set()  # not there from some place on, so never again
+
+    def end(begins: re.Match[str]) -> int:
+        pattern = _HTML_ENDS if begins[0] == "<!--" else _TEMPLATE_ENDS
+        found = None if pattern in lost else pattern.search(text, begins.end())
+        if found is None:
+            lost.add(pattern)
+        return -1 if found is None else found.end()
+
+    kept: list[str] = []
+    at = 0
+    for start, ends in _comments(text, _HIDDEN, end):
+        kept += [text[at:start], "\n" * text.count("\n", start, ends)]
+        at = ends
+    return "".join([*kept, text[at:]])
+
+
+def _comments(text: str, begins: re.Pattern[str], end: _End) -> Iterator[tuple[int, int]]:
+    """Where the comments of a text begin and end, one after the other."""
+    fences, at, after = Fences(), 0, 0
+    for line in text.split("\n"):
+        start, at = at, at + len(line) + 1
+        if after >= at or (after <= start and fences.read(line) is not Line.TEXT):
+            continue
+        place = max(start, after)
+        while (part := begins.search(text, place, at - 1)) is not None:
+            place = part.end()
+            if not part["span"] and (ends := end(part)) >= 0:
+                yield part.start(), ends
+                place = after = ends
 
 
 def _begins_a_line(text: str, at: int) -> bool:

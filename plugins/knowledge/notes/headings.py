@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from plugins.knowledge.notes.fences import Fences, Line
+
 # These patterns never look far ahead, so that a hostile line costs time by its length alone.
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.+)")
-_FENCE = re.compile(r"[ \t]*(?:[-*+>][ \t]+)?(`{3,}|~{3,})([^\n]*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})")
 # What stands above dashes and is no heading: a list, a quotation, a table, HTML, a template's or
 # an admonition's line, a label of a link, code by its indent, and a rule.
@@ -47,12 +48,11 @@ def headings(lines: Sequence[str]) -> Iterator[Heading]:
     Args:
         lines: the note's, without its frontmatter.
     """
-    fence, begins, at = "", True, 0
+    fences, begins, at = Fences(), True, 0
     while at < len(lines):
         line = lines[at].rstrip()
         at += 1
-        was_code, fence = bool(fence), _fence(line, fence)
-        if was_code or fence:
+        if fences.read(line) is not Line.TEXT:
             begins = True
         elif (found := _heading(lines, at - 1, line, begins)) is not None:
             yield found
@@ -71,15 +71,6 @@ def atx(text: str) -> str:
         if found.end - found.line > 1:
             lines[found.line : found.end] = ["#" * found.level + f" {found.text} #"]
     return "\n".join(lines)
-
-
-def _fence(line: str, fence: str) -> str:
-    """The fence of the code that a line stands in; empty where it stands in none."""
-    mark = _FENCE.fullmatch(line)
-    if not fence:
-        return mark[1] if mark and "`" not in mark[2] else ""
-    closes = mark is not None and mark[1].startswith(fence) and not mark[2].strip()
-    return "" if closes else fence
 
 
 def _heading(lines: Sequence[str], at: int, line: str, begins: bool) -> Heading | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
+from plugins.knowledge.notes.fences import Fences, Line
+
 _MODULE = re.compile(r"^(?:import\s.+|export\s+(?:const|let|default|function|async)\b.*)")
 _COMMENT = re.compile(r"\{/\*.*?\*/\}")
 
@@ -19,17 +20,11 @@ def plain(text: str) -> str:
         text: a note's body.
     """
     kept: list[str] = []
-    fence, in_module = "", False
+    fences, in_module = Fences(), False
     for line in text.split("\n"):
-        mark = _FENCE.match(line)
-        if fence:
-            fence = "" if mark and mark[1].startswith(fence) else fence
-        elif mark:
-            fence = mark[1]
-        elif in_module or _MODULE.match(line):
+        is_text = in_module or fences.read(line) is Line.TEXT
+        if in_module or (is_text and _MODULE.match(line)):
             in_module = bool(line.strip())
-            continue
         else:
-            line = _COMMENT.sub("", line)
-        kept.append(line)
+            kept.append(_COMMENT.sub("", line) if is_text else line)
     return "\n".join(kept).strip("\n")

@@ -13,7 +13,9 @@ import re
 from collections.abc import Iterator, Set
 from textwrap import dedent
 
-_FENCE = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)?(`{3,}|~{3,})([^\n]*)$")
+from plugins.knowledge.notes.comments import blanked
+from plugins.knowledge.notes.fences import Fences, Line
+
 _LETTERS = re.compile(
     r"(?<!`)(`{1,3})(?!`)(?P<code>[^\n]{1,500}?)(?<!`)\1(?!`)"
     r"|<(?P<address>[a-z][a-z0-9+.-]{1,31}:[^\s<>]{0,2000}+"
@@ -21,7 +23,6 @@ _LETTERS = re.compile(
     re.IGNORECASE,
 )
 """What is shown to the letter: code within a line, and an address that is its own text."""
-_QUOTED = re.compile(r"^[ \t]*>[ \t]?")
 # An address that links refer to by its label: nothing but it and a title stand on the line.
 _DEFINITION = (
     r"^ {0,3}\[(?!\^)(?P<label>[^\[\]\n]{1,200})\]:[ \t]*(?:<[^<>\n]{0,1000}>|[^<>\s]{1,1000})"
@@ -47,14 +48,12 @@ def _rules(*rules: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(pattern, flags), replacement) for pattern, replacement in rules)
 
 
-_COMMENTS = _rules(
+_BEFORE = _rules(
     (r"<!--(?:[^-]|-(?!->)){0,5000}-->", ""),
     (
         r"\{%-? *comment *-?%\}(?:[^{]|\{(?!%-? *endcomment)){0,5000}\{%-? *endcomment *-?%\}",
         "",
     ),
-)
-_BEFORE = _COMMENTS + _rules(
     (r"\{%(?:[^%]|%(?!\})){0,1000}%\}", ""),
     (r"\{\{(?:[^}]|\}(?!\})){0,1000}\}\}", ""),
     (r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""),
@@ -107,22 +106,18 @@ def runs(markdown: str) -> Iterator[tuple[str, bool]]:
     Args:
         markdown: the body of a document, without frontmatter.
     """
-    text = _CONTROL.sub(" ", _one_newline(markdown))
-    for pattern, replacement in _COMMENTS:
-        text = pattern.sub(replacement, text)
+    text = blanked(_CONTROL.sub(" ", _one_newline(markdown)))
     held: list[str] = []
-    fence, quoted = "", False
+    fences, was_code = Fences(), False
     for line in text.split("\n"):
-        mark = _FENCE.match(line)
-        closes = bool(fence and mark and mark[1].startswith(fence) and not mark[2].strip())
-        opens = bool(not fence and mark and "`" not in mark[2])
-        if not (opens or closes):
-            held.append(_QUOTED.sub("", line) if fence and quoted else line)
-            continue
-        yield _run(held, is_code=bool(fence))
-        fence, quoted = mark[1] if mark and opens else "", bool(_QUOTED.match(line))
-        held = []
-    yield _run(held, is_code=bool(fence))
+        found = fences.read(line)
+        if held and found is not (Line.CODE if was_code else Line.TEXT):
+            yield _run(held, is_code=was_code)
+            held = []
+        if found in (Line.TEXT, Line.CODE):
+            held.append(fences.code(line))
+        was_code = found is Line.CODE
+    yield _run(held, is_code=was_code)
 
 
 def _run(lines: list[str], *, is_code: bool) -> tuple[str, bool]:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from plugins.knowledge.memory.algorithms.vocabulary import AUXILIARIES, VERBS
+from plugins.knowledge.notes.fences import Fences, Line
 
 HIDDEN = "_"
 """Stands in place of each character that somebody else said."""
-_FENCE = re.compile(r" {0,3}(?:[-*+] |\d+[.)] )?\s*(`{3,}|~{3,})")
 _CITED = re.compile(r"\s*(?:[-*+] )?>")
 _SPEECH = re.compile(
     r"(?<![\w\"])\"(?=\S)(?:[^\"\n]|\n(?![ \t]*\n))*\"?"
@@ -40,17 +40,10 @@ def own_words(text: str) -> str:
 
 def _own_lines(text: str) -> Iterator[str]:
     """Lines, blank where they are code or somebody else's."""
-    fence = ""
+    fences = Fences()
     for line in text.splitlines(keepends=True):
-        mark = _FENCE.match(line)
-        is_own = not fence and mark is None and _CITED.match(line) is None
-        yield line if is_own else _blank(line)
-        if mark is None:
-            continue
-        if not fence:
-            fence = mark[1]
-        elif mark[1].startswith(fence) and not line[mark.end() :].strip():
-            fence = ""
+        is_text = fences.read(line.rstrip()) is Line.TEXT
+        yield line if is_text and _CITED.match(line) is None else _blank(line)
 
 
 def _blank(line: str) -> str:

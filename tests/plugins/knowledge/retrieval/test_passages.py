@@ -108,6 +108,11 @@ def test_code_in_a_comment_is_not_shown() -> None:
     assert passage.text == "Seen.\nSeen too."
 
 
+def test_comments_that_code_shows_are_shown() -> None:
+    (passage,) = cut("Write `<!-- more -->`.\n\n```html\n<!-- fold -->\n```\n\n<!-- a\n\n# b -->")
+    assert passage.text == "Write <!-- more -->.\n<!-- fold -->"
+
+
 def test_code_in_a_line_is_no_markup() -> None:
     assert plain("Use `<Steps>`, `a | b`, ``c`d`` and [`{{ x }}`](/x).") == (
         "Use <Steps>, a | b, c`d and {{ x }}."

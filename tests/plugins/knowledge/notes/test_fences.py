@@ -1,0 +1,93 @@
+"""Fenced code: where it begins and ends, as CommonMark has it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from plugins.knowledge.notes.comments import without_comments
+from plugins.knowledge.notes.fences import Fences, Line
+from plugins.knowledge.notes.headings import headings
+from plugins.knowledge.notes.mdx import plain
+from plugins.knowledge.retrieval.markup import runs
+
+LINES = st.lists(
+    st.sampled_from(
+        ["```", "~~~", "````", "``` sh", "``` a`b", "~~~ a`b", "> ```", "> x", "- ```", "1. ~~~",
+         "  x", "x", "", "> > ```", "> > x", "- > ```", "\t```", "      ```"]
+    ),
+    max_size=9,
+)  # fmt: skip
+
+
+def read(text: str) -> str:
+    """A letter for each line: text, opens, code, closes."""
+    fences = Fences()
+    return "".join(fences.read(line).name[:2].lower() + " " for line in text.split("\n")).strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("```\n``` not a close\na\n```\nb", "op co co cl te"),
+        ("~~~ a`b\n# x\n~~~~\nb", "op co cl te"),
+        ("``` a`b\nb", "te te"),
+        ("````\n```\n~~~\n````", "op co co cl"),
+        ("```\n    ```\n   ```\nb", "op co cl te"),
+        ("1. ```\n   a\n   ```\nb", "op co cl te"),
+        ("- ```\n  a\n\nb", "op co co te"),
+        ("> ```\n> a\nb", "op co te"),
+        ("> ```\n> a\n```\nb", "op co op co"),
+        ("- > ```\n  > a\n  > ```", "op co cl"),
+        ("!!! note\n\n    ```py\n    a\n    ```\nb", "te te op co cl te"),
+        ("``\na", "te te"),
+    ],
+)
+def test_code_goes_from_fence_to_fence(text: str, found: str) -> None:
+    assert read(text) == found
+
+
+@given(LINES)
+def test_code_is_where_commonmark_has_it(lines: list[str]) -> None:
+    """But for fences deeper than it allows, which generators of sites know."""
+    text = "\n".join(line for line in lines if line.strip() != "```" or line == "```")
+    tokens = MarkdownIt("commonmark").parse(text)
+    expected: set[int] = set()
+    for token in tokens:
+        if token.type == "fence" and token.map:
+            first, end = token.map
+            expected |= set(range(first, end))
+    fences = Fences()
+    kinds = [fences.read(line) for line in text.split("\n")]
+    found = {at for at, kind in enumerate(kinds) if kind is not Line.TEXT}
+    written = text.split("\n")
+    assert {at for at in found ^ expected if written[at]} == set()
+
+
+@pytest.mark.parametrize(
+    "code", ["``` not a close", "import a from 'b'", "# no heading", "%% no remark %%"]
+)
+@pytest.mark.parametrize(
+    ("opens", "closes"),
+    [("```js", "```"), ("~~~ a`b", "~~~"), ("1. ```", "   ```"), ("- ~~~", "  ~~~")],
+)
+def test_everything_that_reads_a_note_takes_the_same_lines_for_code(
+    opens: str, closes: str, code: str
+) -> None:
+    indent = " " * (len(closes) - 3)
+    text = f"Before.\n\n{opens}\n{indent}{code}\n{closes}\n\n# After"
+    assert plain(text) == text
+    assert without_comments(text) == text
+    assert [one.text for one in headings(text.split("\n"))] == ["After"]
+    assert [said for said, is_code in runs(text) if is_code] == [code]
+
+
+@pytest.mark.parametrize("part", ["> ", "- ", "`", "~", "1. ", "\t", "> - "])
+def test_a_hostile_line_is_read_in_time(part: str) -> None:
+    started = time.process_time()
+    read("\n".join(["> " * 1000 + "```", *[part * 100_000] * 3]))
+    assert time.process_time() - started < 20
