@@ -6,12 +6,31 @@ import re
 
 SECTION = "section-"
 """What the anchors of others' headings begin with on our own pages, which have ids of their own."""
+_ATTRIBUTE = r"(?:[#.][\w:.-]++|[\w:-]++=(?:\"[^\"{}]*+\"|[^\s\"{}]++))"
+_ATTRIBUTES = re.compile(
+    rf"[ \t]\{{:?[ \t]*+(?=[#.])({_ATTRIBUTE}(?:[ \t]++{_ATTRIBUTE})*+)[ \t]*+\}}$"
+)
+_ID = re.compile(r"(?:^|\s)#(\S+)")
 _NOT_IN_ANCHORS = re.compile(r"[^\w\- ]")
 
 
 def anchor(heading: str) -> str:
     """What a heading is called in an address, as GitHub and most generators of sites have it."""
     return _NOT_IN_ANCHORS.sub("", heading.strip().lower()).replace(" ", "-")
+
+
+def stated(heading: str) -> tuple[str, str, str]:
+    """What a heading says, what stands in braces at its end, and the id that it gives itself.
+
+    Generators of sites read ``Set up {#set-up .wide}`` and ``Set up { #set-up }`` like this.
+    """
+    heading = heading.rstrip()
+    begins = heading.rfind("{")
+    found = _ATTRIBUTES.search(heading, max(begins - 1, 0)) if begins >= 0 else None
+    if found is None:
+        return heading, "", ""
+    id = _ID.search(found[1])
+    return heading[: found.start()].rstrip(), found[0].strip(), id[1] if id else ""
 
 
 class UniqueNames:

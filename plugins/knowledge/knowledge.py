@@ -188,7 +188,7 @@ class Knowledge:
             content=one.text,
             path=document.path,
             commit=document.commit_sha or None,
-            permalink=self.permalinks.of(document, [one.anchor]),
+            permalink=self.permalinks.of(document, one.place),
             standing=self.standings.of(document, up_to),
             note=f"Other sections have this heading too: {_named(others)}." if others else None,
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode, urlsplit
 
-from gateway.toolkit.anchors import SECTION, anchor
+from gateway.toolkit.anchors import SECTION
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.outline import Place
 
 _PAGE = "/knowledge/document"
 """The view of ``get_document``."""
@@ -31,29 +32,31 @@ class Permalinks:
         self._sources = sources
         self._url = url
 
-    def of(self, entry: Entry, section: Sequence[str] = ()) -> str:
+    def of(self, entry: Entry, section: Place | None = None) -> str:
         """The address of a document, or of a section in it.
 
         Args:
             entry: the document.
-            section: the headings above it, the outermost first.
+            section: where the section stands.
         """
         stated = entry.metadata.permalink or ""
         if urlsplit(stated).scheme in ("http", "https"):
-            return stated + _fragment(section)
+            return stated + (_fragment(section.anchor) if section else "")
         for source in self._sources:
             if source.github and (path := _within(entry.path, source.name)):
                 version = entry.commit_sha or source.branch or "main"
                 place = f"{source.github}/blob/{quote(version)}/{quote(path)}"
-                return f"https://github.com/{place}{_fragment(section)}"
+                leads = _fragment(section.on_github) if section else ""
+                return f"https://github.com/{place}{leads}"
         if not self._url:
             return f"mcp://{self._namespace}/documents/{entry.content_type}/{quote(entry.id)}"
         which = urlencode({"contentType": entry.content_type, "id": entry.id})
-        return f"{self._url}{_PAGE}?{which}{_fragment(section, SECTION)}"
+        leads = _fragment(SECTION + section.anchor) if section else ""
+        return f"{self._url}{_PAGE}?{which}{leads}"
 
 
-def _fragment(section: Sequence[str], begins: str = "") -> str:
-    return f"#{begins}{quote(anchor(section[-1]))}" if section else ""
+def _fragment(anchor: str) -> str:
+    return f"#{quote(anchor)}"
 
 
 def _within(path: str, name: str | None) -> str:

@@ -75,7 +75,7 @@ class SearchResult(Result):
     )
     section: Maybe[list[str]] = Field(
         default=None,
-        description="The headings above it, the outermost first; `get_section` takes the last.",
+        description="The headings above it, outermost first; `get_section` takes them with ' > '.",
     )
     passages: Maybe[list[QuotedPassage]] = Field(
         default=None, description="Further parts that answer nearly as well, where there are any."

@@ -1,17 +1,13 @@
-"""The sections of a document: from a heading to the next one that is not below it.
-
-A heading that comes again in the same place is told apart by a number: ``Same``, ``Same (2)``.
-"""
+"""The sections of a document: from a heading to the next one that is not below it."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway.toolkit.anchors import UniqueNames, anchor
-from plugins.knowledge.notes.headings import Heading, headings
-from plugins.knowledge.retrieval.markup import one_line
+from gateway.toolkit.anchors import anchor
+from plugins.knowledge.outline import Place, outline
+from plugins.knowledge.retrieval.markup import one_newline
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +15,19 @@ class Section:
     """A heading with all that stands under it, in markdown.
 
     Attributes:
-        heading: its heading as it stands there, without a number.
-        trail: the headings above it and its own, the outermost first; no other section has it.
+        heading: what its heading says, without a number.
+        place: where it stands; its trail has a number where the heading comes again.
         text: the heading's line and everything to the next heading of its level or above.
-        anchor: what it is called in an address; of equal ones all but the first have a number.
     """
 
     heading: str
-    trail: tuple[str, ...]
+    place: Place
     text: str
-    anchor: str
+
+    @property
+    def trail(self) -> tuple[str, ...]:
+        """The headings above it and its own, the outermost first; no other section has it."""
+        return self.place.trail
 
 
 def sections(markdown: str) -> list[Section]:
@@ -37,15 +36,14 @@ def sections(markdown: str) -> list[Section]:
     Args:
         markdown: the body, without frontmatter.
     """
-    lines = markdown.split("\n")
-    heads = [*headings(lines)]
+    text = one_newline(markdown)
+    lines, (_, outlined) = text.split("\n"), outline(text)
+    heads = [one.head for one in outlined]
     found = []
-    names = _Names()
-    for place, head in enumerate(heads):
-        following = (each.line for each in heads[place + 1 :] if each.level <= head.level)
-        text = "\n".join(lines[head.line : next(following, len(lines))]).strip()
-        trail, address = names.of(head)
-        found.append(Section(one_line(head.text), trail, text, address))
+    for at, one in enumerate(outlined):
+        following = (each.line for each in heads[at + 1 :] if each.level <= one.head.level)
+        its = "\n".join(lines[one.head.line : next(following, len(lines))]).strip()
+        found.append(Section(one.title, one.place, its))
     return found
 
 
@@ -54,14 +52,17 @@ def called(found: Sequence[Section], name: str) -> Section | None:
 
     Args:
         found: the document's sections.
-        name: the heading in any case, its anchor, or headings from the outermost on with `` > ``
-            between them; with its number where the heading comes again.
+        name: the heading in any case, its anchor, or headings with `` > `` between them, from the
+            outermost on or the innermost ones; with its number where the heading comes again.
     """
     sought = _sought(name)
+    lower = sought.lower()
     tests = (
         lambda one: " > ".join(one.trail) == sought,
-        lambda one: one.trail[-1].lower() == sought.lower(),
-        lambda one: anchor(sought) in (one.anchor, anchor(one.trail[-1])),
+        lambda one: one.trail[-1].lower() == lower,
+        lambda one: " > ".join(one.trail).lower().endswith(f" > {lower}"),
+        lambda one: lower in (one.place.anchor.lower(), one.place.on_github),
+        lambda one: anchor(sought) in (one.place.anchor, anchor(one.trail[-1])),
     )
     return next((one for holds in tests for one in found if holds(one)), None)
 
@@ -83,23 +84,3 @@ def also_called(found: Sequence[Section], one: Section, name: str) -> list[Secti
 
 def _sought(name: str) -> str:
     return name.strip().lstrip("#").strip()
-
-
-class _Names:
-    """Names the sections of a document one after the other, no two of them alike."""
-
-    def __init__(self) -> None:
-        self._trail: list[tuple[int, str]] = []
-        self._names: defaultdict[tuple[str, ...], UniqueNames] = defaultdict(
-            lambda: UniqueNames("{} ({})", 1)
-        )
-        self._anchors = UniqueNames()
-
-    def of(self, head: Heading) -> tuple[tuple[str, ...], str]:
-        """The trail and the anchor of the section that begins with a heading."""
-        title = one_line(head.text)
-        above = [each for each in self._trail if each[0] < head.level]
-        outer = tuple(name for _, name in above)
-        name = self._names[outer].of(title)
-        self._trail = [*above, (head.level, name)]
-        return (*outer, name), self._anchors.of(anchor(title))

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from gateway.toolkit.anchors import SECTION, UniqueNames, anchor
+from gateway.toolkit.anchors import SECTION, UniqueNames, anchor, stated
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -59,9 +59,11 @@ def _parser() -> MarkdownIt:
         level = min(int(tokens[at].tag[1]) + 1, _DEEPEST_HEADING)
         if tokens[at].nesting != 1:
             return f"</h{level}>\n"
+        said, _, id = stated(_said(tokens[at + 1]))
+        _leave_out_attributes(tokens[at + 1])
         if _ANCHORS not in env:
             return f"<h{level}>"
-        own = env[_ANCHORS].of(anchor(_said(tokens[at + 1])))
+        own = env[_ANCHORS].of(id or anchor(said))
         return f'<h{level} id="{SECTION}{escapeHtml(own)}">'
 
     def link(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
@@ -79,6 +81,13 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("heading_close", heading)
     parser.add_render_rule("link_open", link)
     return parser
+
+
+def _leave_out_attributes(heading: Token) -> None:
+    """Take what stands in braces at the end of a heading from what is shown of it."""
+    last = next(iter((heading.children or ())[-1:]), None)
+    if last is not None and last.type == "text":
+        last.content = stated(last.content)[0]
 
 
 def _said(inline: Token) -> str:

@@ -106,7 +106,7 @@ def runs(markdown: str) -> Iterator[tuple[str, bool]]:
     Args:
         markdown: the body of a document, without frontmatter.
     """
-    text = blanked(_CONTROL.sub(" ", _one_newline(markdown)))
+    text = blanked(_CONTROL.sub(" ", one_newline(markdown)))
     held: list[str] = []
     fences, was_code = Fences(), False
     for line in text.split("\n"):
@@ -127,7 +127,7 @@ def _run(lines: list[str], *, is_code: bool) -> tuple[str, bool]:
 
 def labels(markdown: str) -> frozenset[str]:
     """The labels by which links in a page refer to addresses that stand elsewhere in it."""
-    text = _one_newline(markdown)
+    text = one_newline(markdown)
     return frozenset(_label(found["label"]) for found in _DEFINED.finditer(text))
 
 
@@ -148,7 +148,7 @@ def plain(markdown: str, defined: Set[str] | None = None) -> str:
         spans.append(said.strip() or said)
         return f"\x03{len(spans) - 1}\x03"
 
-    text = _LETTERS.sub(kept, _CONTROL.sub(" ", _one_newline(markdown)))
+    text = _LETTERS.sub(kept, _CONTROL.sub(" ", one_newline(markdown)))
     for pattern, replacement in _BEFORE:
         text = pattern.sub(replacement, text)
     text = _REFERRING.sub(lambda match: _referring(match, defined), text)
@@ -168,8 +168,22 @@ def _label(written: str) -> str:
     return " ".join(written.split()).casefold()
 
 
-def _one_newline(text: str) -> str:
+def one_newline(text: str) -> str:
+    """A text with the same sign at the end of each line."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def heading_text(heading: str, defined: Set[str]) -> str:
+    """What a heading says, without markup, on one line; as it is written where that is nothing.
+
+    Args:
+        heading: with its marks, without those that make it a heading.
+        defined: the labels of the document.
+    """
+    if not _MARKED.search(heading):
+        return " ".join(_CONTROL.sub(" ", heading).split())
+    # As a heading: what a line begins with may be a mark there, and is none here ("1. Terms").
+    return " ".join(plain(f"# {heading} #", defined).split())[1:-1].strip() or heading
 
 
 def one_line(title: str) -> str:

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from plugins.knowledge.notes.headings import atx
-from plugins.knowledge.retrieval.markup import labels, plain, runs
+from plugins.knowledge.outline import Place, outline
+from plugins.knowledge.retrieval.markup import labels, one_newline, plain, runs
 
 MAX_CHARACTERS = 900
 """The most characters that a passage's own text has."""
 MIN_CHARACTERS = 300
 """A section shorter than this shares its passage with the next one."""
 
-_HEADING = re.compile(r"^(#{1,6})\s+(.+)$")
+_MAX_HEADING = 120
+_T = TypeVar("_T")
 _SENTENCE_END = re.compile(r"(?<=[.!?:;\u061f\u06d4\u0964])\s+|(?<=[\u3002\uff01\uff1f\uff1b])\s*")
 """Where a sentence ends: with a space, or by the full-width signs of scripts without spaces."""
 
@@ -34,11 +35,15 @@ class Passage:
         text: plain prose, and code line by line, at most :data:`MAX_CHARACTERS` characters.
         under: the headings of the sections in it, where these are several short ones. Words find
             them; in the text that is embedded they made answers worse (decision 0085).
+        place: the section it is cited at: the innermost one that all of it stands in.
+        places: the sections in it below that one, in reading order.
     """
 
     trail: tuple[str, ...]
     text: str
     under: tuple[str, ...] = ()
+    place: Place | None = None
+    places: tuple[Place, ...] = ()
 
     def headed(self, title: str) -> str:
         """The text with its title and heading trail in front, as it is embedded and indexed."""
@@ -46,9 +51,10 @@ class Passage:
 
 
 class _Block(NamedTuple):
-    """A piece of text and the headings it stands under."""
+    """A piece of text, the headings it stands under, and the places of these sections."""
 
     trail: tuple[str, ...]
+    places: tuple[Place, ...]
     text: str
 
 
@@ -92,36 +98,56 @@ def _joined(held: Sequence[_Block]) -> Passage:
     under = dict.fromkeys(
         heading for block in held for heading in block.trail[len(_shared(trail, block.trail)) :]
     )
-    return Passage(trail, "\n".join(one.text for one in held if one.text), tuple(under))
+    common, *more = [block.places for block in held if block.text]
+    for one in more:
+        common = _shared(common, one)
+    places = dict.fromkeys(
+        place for block in held for place in block.places[len(_shared(common, block.places)) :]
+    )
+    return Passage(
+        trail,
+        "\n".join(one.text for one in held if one.text),
+        tuple(under),
+        common[-1] if common else None,
+        tuple(places),
+    )
 
 
 def _blocks(markdown: str) -> Iterator[_Block]:
     """Every block of at most MAX_CHARACTERS characters with the headings it stands under.
 
-    A heading with nothing under it has an empty block.
+    A heading with nothing under it, not even a section, has an empty block.
     """
-    trail: list[tuple[int, str]] = []
-    is_empty = False
+    markdown = one_newline(markdown)
     defined = labels(markdown)
+    above, outlined = outline(markdown)
+    for text in _pieces(above, defined):
+        yield _Block((), (), text)
+    levels: list[int] = []
+    trail, places = tuple[str, ...](), tuple[Place, ...]()
+    for at, one in enumerate(outlined):
+        depth = sum(level < one.head.level for level in levels)
+        levels = [*levels[:depth], one.head.level]
+        trail = (*trail[:depth], one.title[:_MAX_HEADING])
+        places = (*places[:depth], one.place)
+        is_empty = True
+        for text in _pieces(one.text, defined):
+            is_empty = False
+            yield _Block(trail, places, text)
+        following = outlined[at + 1].head.level if at + 1 < len(outlined) else 0
+        if is_empty and following <= one.head.level:
+            yield _Block(trail, places, "")
+
+
+def _pieces(markdown: str, defined: Set[str]) -> Iterator[str]:
+    """What a section says, without its heading, in pieces of at most MAX_CHARACTERS characters."""
     for run, is_code in runs(markdown):
-        for line in [run] if is_code else plain(atx(run), defined).split("\n"):
-            if not is_code and (match := _HEADING.match(line)):
-                level = len(match[1])
-                text = match[2].rstrip("#").rstrip()[:120]
-                if is_empty and level <= trail[-1][0]:
-                    yield _Block(_named(trail), "")
-                trail = [*(above for above in trail if above[0] < level), (level, text)]
-                is_empty = True
-            elif line.strip():
-                is_empty = False
-                for block in _split_code(line) if is_code else _split(line):
-                    yield _Block(_named(trail), block)
-    if is_empty:
-        yield _Block(_named(trail), "")
-
-
-def _named(trail: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    return tuple(heading for _, heading in trail)
+        if is_code:
+            yield from _split_code(run)
+            continue
+        for line in plain(run, defined).split("\n"):
+            if line.strip():
+                yield from _split(line)
 
 
 def _split_code(code: str) -> Iterator[str]:
@@ -163,8 +189,8 @@ def _words(sentence: str) -> Iterator[str]:
         yield rest
 
 
-def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """The headings that two places have in common, from the outermost on."""
+def _shared(one: tuple[_T, ...], other: tuple[_T, ...]) -> tuple[_T, ...]:
+    """What two places have in common, from the outermost on."""
     same = 0
     while same < min(len(one), len(other)) and one[same] == other[same]:
         same += 1

@@ -186,8 +186,17 @@ def _texts(prepared: Prepared) -> Iterator[tuple[str, str, dict[str, Any]]]:
                 "text": passage.text if passage else "",
                 "section": list(passage.trail) if passage else [],
                 **({"under": list(passage.under)} if passage and passage.under else {}),
+                **_places(passage),
             },
         )
+
+
+def _places(passage: Passage | None) -> dict[str, Any]:
+    """Where the sections of a passage stand, as they are cited."""
+    if passage is None or not (passage.place or passage.places):
+        return {}
+    known = (passage.place, *passage.places)
+    return {"places": [[] if one is None else [*one.trail, *one[1:]] for one in known]}
 
 
 def _mark(text: str, payload: Mapping[str, Any]) -> str:

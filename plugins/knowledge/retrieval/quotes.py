@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.contract import Collection, Condition, Hit, VectorQuery
+from gateway.toolkit.anchors import anchor
 from gateway.toolkit.words import terms
+from plugins.knowledge.outline import Place
 from plugins.knowledge.retrieval.points import MEANING, TERMS
 
 W_WORDS = 0.6
@@ -24,7 +26,7 @@ MAX_FURTHER = 2
 _MIN_SHARE = 0.8
 """The share of its document's best score that a further passage has to have."""
 _PER_DOCUMENT = 8
-_PAYLOAD = ("key", "text", "section", "under", "ordinal")
+_PAYLOAD = ("key", "text", "section", "places", "ordinal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +35,31 @@ class Quote:
 
     Attributes:
         text: the passage.
-        section: the headings it stands under, the outermost first.
+        place: the section it is cited at; None where it stands above the first heading.
         score: how well it answers; compares within one question only.
-        under: the headings within it, where it is of several short sections.
+        places: the sections within it, where it is of several short ones.
     """
 
     text: str
-    section: tuple[str, ...]
+    place: Place | None
     score: float
-    under: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """The headings it stands under, the outermost first."""
+        return self.place.trail if self.place else ()
 
     def citing(self, question: str) -> Quote:
         """The same, cited at the section in it whose heading the question names, if it does."""
-        if not self.under:
+        if not self.places:
             return self
         asked = frozenset(terms(question))
-        known = {heading: frozenset(terms(heading)) for heading in self.under}
-        said = {one: its for one, its in known.items() if its <= asked or asked <= its}
-        named = [one for one, its in said.items() if its & asked]
-        best = max(named, key=lambda one: len(said[one] & asked), default=None)
-        return self if best is None else replace(self, section=(*self.section, best))
+        known = {place: frozenset(terms(place.trail[-1])) for place in self.places}
+        said = {one: its & asked for one, its in known.items() if its <= asked or asked <= its}
+        named = [one for one, its in said.items() if its]
+        best = max(named, key=lambda one: len(said[one]), default=None)
+        return self if best is None else replace(self, place=best)
 
 
 async def quotes(
@@ -105,14 +112,23 @@ def _mixed(by_meaning: Sequence[Hit], by_words: Sequence[Hit]) -> dict[str, list
         score = near.get(id, least) + W_WORDS * said.get(id, 0.0)
         grouped[hit.payload["key"]].append((-score, hit.payload["ordinal"], hit))
     return {
-        key: [
-            Quote(
-                hit.payload["text"],
-                tuple(hit.payload.get("section") or ()),
-                -score,
-                tuple(hit.payload.get("under") or ()),
-            )
-            for score, _, hit in sorted(ranked, key=lambda one: one[:2])
-        ]
+        key: [_quote(hit, -score) for score, _, hit in sorted(ranked, key=lambda one: one[:2])]
         for key, ranked in grouped.items()
     }
+
+
+def _quote(hit: Hit, score: float) -> Quote:
+    section = hit.payload.get("section")
+    before = [*section, *[anchor(section[-1])] * 2] if section else []  # of a former layout
+    own, *within = hit.payload.get("places") or (before,)
+    return Quote(
+        hit.payload["text"],
+        _place(own) if own else None,
+        score,
+        tuple(_place(one) for one in within),
+    )
+
+
+def _place(kept: Sequence[str]) -> Place:
+    *trail, anchor, on_github = kept
+    return Place(tuple(trail), anchor, on_github)

@@ -327,7 +327,7 @@ class Search:
                 QuotedPassage(
                     text=excerpt(one.text, question),
                     section=list(one.section) or None,
-                    permalink=self._permalinks.of(entry, one.section),
+                    permalink=self._permalinks.of(entry, one.place),
                 )
                 for one in further(shown)
             ]
@@ -337,7 +337,7 @@ class Search:
             tags=list(entry.tags) or None,
             path=entry.path,
             commit=entry.commit_sha or None,
-            permalink=self._permalinks.of(entry, best.section if best else ()),
+            permalink=self._permalinks.of(entry, best.place if best else None),
             date=entry.metadata.date,
             synced_at=entry.synced_at,
             score=round(_score(found), 4),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract import Tier, ToolFailed
+from gateway.surfaces.views.markdown import markdown
 from plugins.knowledge.listing import ListFilters
 from plugins.knowledge.notes.content_types import ContentType
+from plugins.knowledge.retrieval.filters import SearchFilters
+from plugins.knowledge.retrieval.passages import cut
 from plugins.knowledge.sections import called, sections
 from tests.plugins.knowledge.retrieval.conftest import Base, WordEmbedder, document, opened
 
@@ -140,6 +144,58 @@ def test_each_of_several_sections_with_one_heading_is_found(asked: str, says: st
     one = called(sections(SETUP), asked)
     assert one is not None
     assert says in one.text.splitlines()
+
+
+HEADINGS = st.tuples(
+    st.integers(1, 4),
+    st.sampled_from(["Same", "Same (2)", "Other", "*Same*", "1. Same", "C#", "Same {#own}"]),
+    st.sampled_from([0, 4, 400]),
+)
+
+
+@given(st.lists(HEADINGS, max_size=14))
+def test_what_a_passage_is_cited_at_is_the_section_that_it_stands_in(
+    written: list[tuple[int, str, int]],
+) -> None:
+    """However often a heading comes again, and as the portal's page and ``get_section`` have it."""
+    text = "\n\n".join(
+        f"{'#' * level} {heading}\n\n"
+        + f"word{number}. " * (size and 1)
+        + "And more. " * (size // 9)
+        for number, (level, heading, size) in enumerate(written)
+    )
+    found = sections(text)
+    assert len({one.trail for one in found}) == len({one.place.anchor for one in found})
+    on_page = re.findall(r'id="section-([^"]*)"', markdown(text, anchors=True))
+    assert [one.place.anchor for one in found] == on_page
+    for passage in cut(text):
+        cited = [one for one in (passage.place, *passage.places) if one is not None]
+        by_name = [called(found, " > ".join(one.trail)) for one in cited]
+        assert [one and one.place for one in by_name] == cited
+        if passage.place is not None and by_name[0] is not None:
+            assert set(re.findall(r"word\d+", passage.text)) <= set(
+                re.findall(r"word\d+", by_name[0].text)
+            )
+
+
+@pytest.mark.parametrize("asked", ["Fees", "fees", "money", "fees-money", "Costs > Fees"])
+def test_a_section_is_found_by_the_id_that_its_author_gives_it(asked: str) -> None:
+    one = called(sections("# Costs\n\n## Fees {#money}\n\nNone.\n\n## Fees of others"), asked)
+    assert one is not None
+    assert (one.heading, one.place.anchor, one.place.on_github) == ("Fees", "money", "fees-money")
+
+
+async def test_a_result_cites_the_deeper_section_that_is_named(base: Base) -> None:
+    guide = "# Log\n\n## 1.0\n\n### Fixed\n\nA pump.\n\n## 0.9\n\n### Removed\n\nA valve."
+    stated = document("article/log", guide, title="Log", permalink="https://example.org/log")
+    await base.put(stated)
+    found = await base.knowledge.search("valve removed", SearchFilters(), Tier.OPEN)
+    (result,) = [one for one in found.results if one.id == "log"]
+    assert result.section == ["Log", "0.9", "Removed"]
+    assert result.permalink == "https://example.org/log#removed"
+    section = " > ".join(result.section)
+    shown = await base.knowledge.section(ContentType.ARTICLE, "log", section, Tier.OPEN)
+    assert shown.content == "### Removed\n\nA valve."
 
 
 async def test_the_address_of_a_repeated_section_leads_to_it(base: Base) -> None:

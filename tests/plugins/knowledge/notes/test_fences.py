@@ -23,28 +23,30 @@ LINES = st.lists(
     max_size=9,
 )  # fmt: skip
 
+_SIGNS = {Line.TEXT: ".", Line.OPENS: "(", Line.CODE: "c", Line.CLOSES: ")"}
+
 
 def read(text: str) -> str:
-    """A letter for each line: text, opens, code, closes."""
+    """A sign for each line: text, opens, code, closes."""
     fences = Fences()
-    return "".join(fences.read(line).name[:2].lower() + " " for line in text.split("\n")).strip()
+    return "".join(_SIGNS[fences.read(line)] for line in text.split("\n"))
 
 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("```\n``` not a close\na\n```\nb", "op co co cl te"),
-        ("~~~ a`b\n# x\n~~~~\nb", "op co cl te"),
-        ("``` a`b\nb", "te te"),
-        ("````\n```\n~~~\n````", "op co co cl"),
-        ("```\n    ```\n   ```\nb", "op co cl te"),
-        ("1. ```\n   a\n   ```\nb", "op co cl te"),
-        ("- ```\n  a\n\nb", "op co co te"),
-        ("> ```\n> a\nb", "op co te"),
-        ("> ```\n> a\n```\nb", "op co op co"),
-        ("- > ```\n  > a\n  > ```", "op co cl"),
-        ("!!! note\n\n    ```py\n    a\n    ```\nb", "te te op co cl te"),
-        ("``\na", "te te"),
+        ("```\n``` not a close\na\n```\nb", "(cc)."),
+        ("~~~ a`b\n# x\n~~~~\nb", "(c)."),
+        ("``` a`b\nb", ".."),
+        ("````\n```\n~~~\n````", "(cc)"),
+        ("```\n    ```\n   ```\nb", "(c)."),
+        ("1. ```\n   a\n   ```\nb", "(c)."),
+        ("- ```\n  a\n\nb", "(cc."),
+        ("> ```\n> a\nb", "(c."),
+        ("> ```\n> a\n```\nb", "(c(c"),
+        ("- > ```\n  > a\n  > ```", "(c)"),
+        ("!!! note\n\n    ```py\n    a\n    ```\nb", "..(c)."),
+        ("``\na", ".."),
     ],
 )
 def test_code_goes_from_fence_to_fence(text: str, found: str) -> None:

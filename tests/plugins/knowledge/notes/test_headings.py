@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from plugins.knowledge.notes.headings import atx, headings
+from plugins.knowledge.notes.headings import headings
 
 
 def read(text: str) -> list[tuple[int, str]]:
@@ -53,18 +51,39 @@ def test_what_only_looks_like_a_heading_is_none(text: str) -> None:
     assert read(text) == []
 
 
-def test_an_underlined_heading_is_rewritten_and_nothing_else() -> None:
-    assert (
-        atx("Text.\n\nUsage of C#\n-----\nMore.\n\n---\n")
-        == "Text.\n\n## Usage of C# #\nMore.\n\n---\n"
+def test_attributes_at_the_end_of_a_heading_are_none_of_its_text() -> None:
+    text = (
+        "# Set up {#set-up .wide}\n\nUsage { #use }\n---\n\n## Of {x} {.a}\n\n## {#a}\n\n## {a=b}"
     )
+    found = [(one.text, one.id, one.attributes) for one in headings(text.split("\n"))]
+    assert found == [
+        ("Set up", "set-up", "{#set-up .wide}"),
+        ("Usage", "use", "{ #use }"),
+        ("Of {x}", "", "{.a}"),
+        ("{#a}", "", ""),
+        ("{a=b}", "", ""),
+    ]
 
 
-@given(st.text(alphabet="a#=- \n`|>", max_size=80))
-def test_any_text_keeps_its_headings_when_rewritten(text: str) -> None:
-    assert read(atx(text)) == read(text)
+def test_headings_in_html_count_where_they_are_asked_for() -> None:
+    text = "<div align=x><h1 id=a>\n One\n</h1> more\n\n<h2>Two</h2>\n\n`<h2>x</h2>`\n<h3>\n\nc"
+    found = [(one.level, one.text, one.rest) for one in headings(text.split("\n"), html=True)]
+    assert found == [(1, "One", "<div align=x>\n more"), (2, "Two", "\n")]
+    assert read(text) == []
 
 
-@pytest.mark.parametrize("line", ["=" * 10**6, "a" * 10**6, " " * 10**6, "#" * 10**6, "[" * 10**6])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "=" * 10**6,
+        "a" * 10**6,
+        " " * 10**6,
+        "#" * 10**6,
+        "[" * 10**6,
+        "{" * 10**6,
+        "<h1>" * 10**5,
+        "<a>" * 10**5,
+    ],
+)
 def test_a_hostile_line_is_read_in_time(line: str) -> None:
     assert read(f"{line}\n---\n{line}") == []
