@@ -7,6 +7,7 @@ another. Where the root of the site lies is not known here: it is some folder ab
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from itertools import accumulate, islice
 from urllib.parse import unquote, urlsplit
@@ -17,6 +18,7 @@ from plugins.knowledge.notes.paths import SUFFIXES
 
 MAX_STATED = 20
 """Addresses of a document that count: none is found at every one."""
+_FILE_ENDING = re.compile(r"(?<=\w)\.(?=[0-9]{0,3}[a-z])[a-z0-9]{1,10}$", re.IGNORECASE)
 _PAGE_SUFFIXES = (".html", ".htm")
 """How a site may end the address of a page that it made from a note."""
 _STATED_IN = ("permalink", "slug", "redirect_from", "aliases")
@@ -49,6 +51,12 @@ def meant(address: str, base: Entry) -> tuple[str, ...]:
 def names_a_note(address: str) -> bool:
     """Whether an address can be nothing but a note's; another may be that of any file."""
     return _ending(urlsplit(address).path) in ("", *SUFFIXES)
+
+
+def names_a_file(name: str) -> bool:
+    """Whether a name is that of a file that is no note: ``plan.pdf``, and not ``Version 1.2``."""
+    ending = _FILE_ENDING.search(name)
+    return ending is not None and ending[0].lower() not in SUFFIXES
 
 
 def is_file(name: str) -> bool:

@@ -41,6 +41,8 @@ _TEMPLATED = re.compile(
 """An address that a template makes: ``{{ "/guides/" | url }}``, ``{% page "/guides/" %}``."""
 _ROOT = re.compile(r"\{\{\s{0,9}(?:site\.)?(?:baseurl|base_url|url|pathPrefix)\s{0,9}\}\}")
 """The site's own, which is written before a path."""
+_TABLE = re.compile(r"^[ \t]*+\[\[[\w.-]{1,200}\]\][ \t]*+\n(?=[ \t]*+[\w.-]{1,200}[ \t]*+=)", re.M)
+"""The head of a table of TOML, which sites show in no fence: ``[[menus.main]]``."""
 _FIELDS = (
     "related",
     "related_terms",
@@ -219,8 +221,9 @@ def links_of(document: Document) -> Iterator[Link]:
     """The links of a document, in its text and then in its fields."""
     told = "\n".join(text for text, is_code in runs(document.content) if not is_code)
     body = _ROOT.sub("", _TEMPLATED.sub(r"\1", _CODE.sub(" ", told)))
-    for match in _WIKI.finditer(body):
-        yield Link((match[1].strip(),), False, match[0])
+    for match in _WIKI.finditer(_TABLE.sub("", body)):
+        name = match[1].strip()
+        yield Link((name,), False, match[0], not addresses.names_a_file(name))
     for pattern in (_LINK, _DEFINED, _HREF):
         for match in pattern.finditer(body):
             written = next(filter(None, match.groups()))

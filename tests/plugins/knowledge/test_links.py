@@ -209,3 +209,21 @@ async def test_a_stated_address_leads_nobody_to_a_page_above_their_tier(base: Ba
 
 async def test_a_link_to_a_file_that_the_base_lacks_is_not_called_dangling(base: Base) -> None:
     assert await leads(base, "sidebar", "../files/budget.pdf") == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "dangling"),
+    [
+        ("[[Books.base]], [[plan.pdf|the plan]], [[Books.base#Author]] and ![[clip.MP4]].", None),
+        ("[[menus.main]]\nname = 'Products'\n\n  [[menus.main]]\n  name = 'More'", None),
+        ("[[Gone]], [[gone.md]], [[Version 1.2]] and [[Mr. Gone]].",
+         ["[[Gone]]", "[[gone.md]]", "[[Version 1.2]]", "[[Mr. Gone]]"]),
+        ("[[menus.main]]\nand so on", None),
+    ],
+)  # fmt: skip
+async def test_only_names_of_notes_are_said_to_lead_nowhere(
+    base: Base, text: str, dangling: list[str] | None
+) -> None:
+    await base.put(page("sidebar", text))
+    found = await base.knowledge.related(ContentType.ARTICLE, "sidebar", Tier.OPEN)
+    assert found.dangling == dangling
