@@ -5,7 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, time, timedelta
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from gateway.contract import Condition, Tier
@@ -87,6 +94,14 @@ class SearchFilters(Filters):
         default=5, ge=1, le=MAX_RESULTS, description="How many results to return at most."
     )
 
+    @field_validator("date_to")
+    @classmethod
+    def _is_no_earlier(cls, latest: datetime | None, known: ValidationInfo) -> datetime | None:
+        earliest = known.data.get("date_from")
+        if latest is not None and earliest is not None and _end(latest) < _ms(earliest):
+            raise ValueError("it lies before dateFrom, so that nothing can be found between them")
+        return latest
+
     def conditions(self, up_to: Tier) -> tuple[Condition, ...]:
         """What the store must check, the tier of the documents included."""
         wanted = list(super().conditions(up_to))
@@ -116,10 +131,12 @@ class SearchFilters(Filters):
     @property
     def _latest(self) -> int | None:
         """The last millisecond that counts: a day without a time counts whole."""
-        if self.date_to is None:
-            return None
-        whole = self.date_to.astimezone(UTC).time() == time.min
-        return _ms(self.date_to + _REST_OF_DAY if whole else self.date_to)
+        return None if self.date_to is None else _end(self.date_to)
+
+
+def _end(latest: datetime) -> int:
+    whole = latest.astimezone(UTC).time() == time.min
+    return _ms(latest + _REST_OF_DAY if whole else latest)
 
 
 def _same(wanted: str | None, value: str) -> bool:

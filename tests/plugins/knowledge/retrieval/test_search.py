@@ -132,6 +132,12 @@ def test_a_moment_that_leaves_the_calendar_in_utc_is_no_date(name: str, moment: 
         SearchFilters.model_validate({name: moment})
 
 
+def test_a_span_of_days_that_ends_before_it_begins_is_refused() -> None:
+    SearchFilters.model_validate({"dateFrom": "2025-03-02", "dateTo": "2025-03-02"})
+    with pytest.raises(ValidationError, match="lies before dateFrom"):
+        SearchFilters.model_validate({"dateFrom": "2025-03-02", "dateTo": "2025-03-01"})
+
+
 def test_the_last_day_of_the_calendar_counts_whole() -> None:
     filters = SearchFilters.model_validate({"dateTo": "9999-12-31"})
     (condition,) = filters.conditions(Tier.MEMBERS)
