@@ -6,8 +6,35 @@ import re
 
 from plugins.knowledge.notes.fences import Fences, Line
 
-_MODULE = re.compile(r"^(?:import\s.+|export\s+(?:const|let|default|function|async)\b.*)")
+_MODULE = re.compile(
+    r"^(?:import\s+(?:type\s+)?(?:[\"'{*]|\w+(?:\s*,|\s+from\s))"
+    r"|export\s+(?:const|let|default|function|async)\b)"
+)
 _COMMENT = re.compile(r"\{/\*.*?\*/\}")
+
+_NAME = r"[A-Z]\w{0,99}"
+_COMPONENT = re.compile(
+    rf"^import\s+(?:({_NAME})|\{{\s*({_NAME})[\w\s,]{{0,300}}\}})\s+from\s+[\"'][^\"'\n]{{1,300}}[\"']"
+)
+_TAG = re.compile(rf"<({_NAME})[\s/>]")
+
+
+def is_mdx(path: str, text: str) -> bool:
+    """Whether a note is MDX: by its ending, or as it imports a component that it has as a tag.
+
+    Docusaurus reads each ``.md`` as MDX.
+
+    Args:
+        path: the note's.
+        text: its body.
+    """
+    if path.lower().endswith(".mdx"):
+        return True
+    fences, imported = Fences(), set[str]()
+    for line in text.split("\n"):
+        if fences.read(line) is Line.TEXT and (match := _COMPONENT.match(line)):
+            imported.add(match[1] or match[2])
+    return bool(imported) and not imported.isdisjoint(_TAG.findall(text))
 
 
 def plain(text: str) -> str:

@@ -183,7 +183,7 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
 def _read(data: bytes, origin: Origin, rules: Rules) -> Frontmatter:
     """The frontmatter by our names, and the text that is meant for readers."""
     front = in_any_case(_named(read(data), rules))
-    is_mdx = origin.relative.lower().endswith(".mdx")
+    is_mdx = mdx.is_mdx(origin.relative, front.body)
     body = mdx.plain(front.body) if is_mdx else front.body
     return replace(front, body=without_comments(body))
 

@@ -30,6 +30,12 @@ _DEFINITION = (
 )
 _DEFINED = re.compile(_DEFINITION, re.MULTILINE)
 _REFERRING = re.compile(r"!?\[([^\[\]\n]{1,500})\]\[([^\[\]\n]{0,200})\]")
+_INCLUDED = re.compile(
+    r"^[ \t]*+(?:\{!>?[ \t]*+[\w./\\ :-]{1,300}!\}|-{1,9}8<-{1,9}[ \t]++\"[^\"\n]{1,300}\")"
+    r"[ \t]*$\n?",
+    re.MULTILINE,
+)
+"""A line in whose place MkDocs puts a file. What stands in the file is not known here."""
 _KEPT = re.compile("\x03(\\d+)\x03")
 # Attributes as CommonMark has them, and those of JSX and of templates in components. No sign "<" is
 # in a tag: one that is none ends at the next, so that each place is read once.
@@ -82,6 +88,11 @@ _AFTER = _rules(
         r"(?:[ \t]{1,8}\"([^\"\n]{1,200})\")?[ \t]{0,8}$",
         r"\1\n",
     ),
+    (
+        r"^[ \t]{0,16}/{3,9}[ \t]{0,8}(?:[a-z][\w-]{0,30})?[ \t]{0,8}"
+        r"(?:\|[ \t]{0,8}([^\n]{0,200}))?$",
+        r"\1\n",
+    ),
     (r"^[ |:\-]{3,200}$", ""),
     (r"^((?! {0,3}#)[^\n]+)\n(?! *\n| {0,8}(?:[-*+]|\d{1,3}[.)])[ \t]| {0,3}[#>|<~`])", r"\1 "),
     (r"^ {0,8}(?:[-*+]|\d{1,3}[.)])[ \t]+", ""),
@@ -121,7 +132,7 @@ def runs(markdown: str) -> Iterator[tuple[str, bool]]:
 
 
 def _run(lines: list[str], *, is_code: bool) -> tuple[str, bool]:
-    text = "\n".join(lines)
+    text = _INCLUDED.sub("", "\n".join(lines))
     return (dedent(text).strip("\n") if is_code else text), is_code
 
 

@@ -1,6 +1,8 @@
 """MDX becomes the markdown in it."""
 
-from plugins.knowledge.notes.mdx import plain
+import pytest
+
+from plugins.knowledge.notes.mdx import is_mdx, plain
 
 PAGE = """import Tabs from '@theme/Tabs';
 import {
@@ -36,3 +38,22 @@ def test_imports_exports_and_comments_go_and_code_stays() -> None:
 def test_markdown_stays_as_it_is() -> None:
     text = "# A\n\n~~~\n```\nimport x from 'y'\n~~~\n\nB"
     assert plain(text) == text
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("a.MDX", "Text.", True),
+        ("a.md", "import Tabs from '@theme/Tabs';\n\n<Tabs>a</Tabs>", True),
+        ("a.md", 'import {Card, Grid} from "ui"\n\n<Card/>', True),
+        ("a.md", "import Tabs from '@theme/Tabs';\n\nNo tag of it.", False),
+        ("a.md", "```\nimport Tabs from '@theme/Tabs';\n```\n\n<Tabs>a</Tabs>", False),
+        ("a.md", "import the Data from here\n\n<Data>", False),
+    ],
+)
+def test_a_note_that_imports_its_components_is_mdx(path: str, text: str, expected: bool) -> None:
+    assert is_mdx(path, text) is expected
+
+
+def test_a_sentence_about_imports_stays() -> None:
+    assert plain("import the data first\n\nexport it.") == "import the data first\n\nexport it."

@@ -108,6 +108,15 @@ def test_code_in_a_comment_is_not_shown() -> None:
     assert passage.text == "Seen.\nSeen too."
 
 
+def test_of_blocks_of_mkdocs_what_they_say_is_text() -> None:
+    text = (
+        "/// tip | Mind it\n\nSee `a///b`.\n\n///\n\n//// tab | Python 3.7+\n\n```python\n"
+        '{!> ../docs_src/a-b.py!}\n```\n\n////\n\n/// note\nDone.\n///\n\n--8<-- "x"\n/// is a sign'
+    )
+    (passage,) = cut(text)
+    assert passage.text == "Mind it\nSee a///b.\nPython 3.7+\nDone.\n/// is a sign"
+
+
 def test_comments_that_code_shows_are_shown() -> None:
     (passage,) = cut("Write `<!-- more -->`.\n\n```html\n<!-- fold -->\n```\n\n<!-- a\n\n# b -->")
     assert passage.text == "Write <!-- more -->.\n<!-- fold -->"
