@@ -109,6 +109,9 @@ class Standings:
     def held_at(self, entry: Entry, moment: datetime, up_to: Tier) -> bool:
         """Whether a document held at a moment, as far as it and its successors say.
 
+        What stands in the place of a document and is nowhere to be seen tells no day; it holds no
+        more from today on, and did before.
+
         Args:
             entry: the document.
             moment: when; a day without a time counts at its end.
@@ -116,7 +119,9 @@ class Standings:
         """
         moment, until = end_of(moment), entry.ends
         ended = until is not None and until < moment
-        known = self._claims(up_to)
+        known, today = self._claims(up_to), self._clock().astimezone(UTC).date()
+        if entry.key in known.lost and moment.astimezone(UTC).date() >= today:
+            return False
         return entry.starts <= moment and not ended and not self._successors(entry, known, moment)
 
     def wanting_look(self, up_to: Tier) -> list[Overdue]:

@@ -186,6 +186,22 @@ async def test_as_of_a_day_finds_what_held_then(base, make) -> None:
     assert [one.id for one in listed.documents] == ["brief", "old"]
 
 
+async def test_what_is_superseded_by_a_document_that_is_gone_holds_at_no_day_from_today_on(
+    base, make
+) -> None:
+    await base.put(
+        make("practice/rule", "Bread.", superseded_by="practice/gone"),
+        make("practice/old", "Bread.", superseded_by="practice/new"),
+        make("practice/new", "Rolls."),
+    )
+    await base.remove("practice/new")
+    for moment in (day(0), datetime.now(UTC).isoformat(), day(1)):
+        assert list(await found(base, asOf=moment)) == []
+        filters = ListFilters.model_validate({"asOf": moment})
+        assert not base.knowledge.listed(filters, "title", 0, 9, Tier.MEMBERS).documents
+    assert set(await found(base, asOf=day(-1))) == {"rule", "old"}
+
+
 async def test_of_what_only_the_end_is_known_it_held_before(base, make) -> None:
     await base.put(make("practice/a", "Bread.", valid_until="2019-12-31"))
     assert await found(base) == {"a": "held until 2019-12-31"}
