@@ -18,7 +18,7 @@ from plugins.knowledge.notes.fields import NO_BEGINNING, end_of
 from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
-from plugins.knowledge.supersession import Claims, claims, is_claiming
+from plugins.knowledge.supersession import Claims, claims, following, is_claiming
 
 W_ENDED = 0.6
 """What is left of the score of what holds no more, as in memory."""
@@ -67,7 +67,7 @@ class Standings:
         now, known = self._clock(), self._claims(up_to)
         by = self._successors(entry, known, now)
         ends, starts = _ends(entry, by, now), _starts(entry, now)
-        contested = dict.fromkeys(known.contested.get(entry.key, ()))
+        contested = self._contested(entry, known, now)
         contested |= dict.fromkeys(known.circles.get(entry.key, ()))
         contested.pop(entry.key, None)
         lost, source = entry.key in known.lost, self._changed_source(entry, up_to)
@@ -92,19 +92,11 @@ class Standings:
 
     def in_place_of(self, entry: Entry, up_to: Tier) -> list[Entry]:
         """What stands in a document's place in the end; nothing where it still stands itself."""
-        known, now = self._claims(up_to), self._clock()
-        found: dict[str, Entry] = {}
-        seen, left = {entry.key}, self._successors(entry, known, now)
-        while left:
-            one = left.pop()
-            if one.key in seen:
-                continue
-            seen.add(one.key)
-            if further := self._successors(one, known, now):
-                left += further
-            else:
-                found[one.key] = one
-        return list(found.values())
+        return self._in_place(entry.key, self._claims(up_to), self._clock())
+
+    def succeeding(self, entry: Entry, up_to: Tier) -> list[Entry]:
+        """What took a document's place, and what took the place of that, and so on to the end."""
+        return self._after(entry.key, self._claims(up_to), self._clock())
 
     def held_at(self, entry: Entry, moment: datetime, up_to: Tier) -> bool:
         """Whether a document held at a moment, as far as it and its successors say.
@@ -133,14 +125,34 @@ class Standings:
         now, known, entries = self._clock(), self._claims(up_to), self._store.entries(up_to)
         found = {one.entry.key: one for one in overdue(entries, self._days, now)}
         for entry in entries:
-            if asked := _at_odds(entry, known) or self._source_asks(entry, up_to):
+            contested = self._contested(entry, known, now)
+            if asked := _at_odds(entry, known, contested) or self._source_asks(entry, up_to):
                 cause, reason = asked
                 found[entry.key] = Overdue(entry, now - last_look(entry), reason, cause)
         return sorted(found.values(), key=lambda one: (-one.age, one.entry.key))
 
     @staticmethod
     def _successors(entry: Entry, known: Claims, moment: datetime) -> list[Entry]:
-        return [one for one in known.successors.get(entry.key, ()) if one.starts <= moment]
+        return _started(known, moment)(entry.key)
+
+    def _after(self, key: str, known: Claims, now: datetime) -> list[Entry]:
+        started = _started(known, now)
+        return list(following(key, started).values())
+
+    def _in_place(self, key: str, known: Claims, now: datetime) -> list[Entry]:
+        started = _started(known, now)
+        return [one for one in self._after(key, known, now) if not any(started(one.key))]
+
+    def _contested(self, entry: Entry, known: Claims, now: datetime) -> dict[str, None]:
+        """The keys of what is at odds with a document, as authors say or by what both supersede."""
+        contested = dict.fromkeys(known.contested.get(entry.key, ()))
+        for fork in known.forks.get(entry.key, ()):
+            standing = [
+                one.key for one in self._in_place(fork, known, now) if not _own_end(one, now)
+            ]
+            if entry.key in standing:
+                contested |= dict.fromkeys(key for key in standing if key != entry.key)
+        return contested
 
     def _unverified_days(self, entry: Entry, now: datetime) -> int | None:
         limit = self._limits.get(entry.content_type)
@@ -195,9 +207,18 @@ class Standings:
 
 def _ends(entry: Entry, successors: Sequence[Entry], now: datetime) -> list[datetime]:
     """When a document ceased to hold, by what took its place and by its own word."""
+    return [*(one.starts for one in successors), *_own_end(entry, now)]
+
+
+def _own_end(entry: Entry, now: datetime) -> list[datetime]:
+    """When a document ceased to hold by its own word; nothing where it did not."""
     until = entry.ends
-    own = [until] if until is not None and until < now else []
-    return [*(one.starts for one in successors), *own]
+    return [until] if until is not None and until < now else []
+
+
+def _started(known: Claims, moment: datetime) -> Callable[[str], list[Entry]]:
+    """Gives what stands in a document's place at a moment, by the document's key."""
+    return lambda key: [one for one in known.successors.get(key, ()) if one.starts <= moment]
 
 
 def _starts(entry: Entry, now: datetime) -> datetime | None:
@@ -206,7 +227,7 @@ def _starts(entry: Entry, now: datetime) -> datetime | None:
     return start if start is not None and start > now else None
 
 
-def _at_odds(entry: Entry, known: Claims) -> tuple[Cause, str] | None:
+def _at_odds(entry: Entry, known: Claims, contested: Collection[str]) -> tuple[Cause, str] | None:
     """Why a document's author should look at what it says of others, or others of it."""
     if others := known.circles.get(entry.key):
         said = f"it is superseded by {', '.join(others)}, in a circle; nothing of that counts"
@@ -218,8 +239,8 @@ def _at_odds(entry: Entry, known: Claims) -> tuple[Cause, str] | None:
         return "lost", f"it says to be superseded by {name!r}, which is not here"
     if name := known.missing.get(entry.key):
         return "lost", f"it says something of {name!r}, which is not here"
-    if others := known.contested.get(entry.key):
-        return "contested", f"it is contested with {', '.join(others)}"
+    if contested:
+        return "contested", f"it is contested with {', '.join(contested)}"
     return None
 
 

@@ -8,7 +8,7 @@ same source alone: those who write into another source cannot end what stands he
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from plugins.knowledge import addresses
@@ -25,6 +25,7 @@ class Claims:
 
     Attributes:
         successors: what stands in its place.
+        forks: of which documents it is one of several successors, at once or in the end.
         circles: what it supersedes, and is superseded by; neither counts.
         contested: what is at odds with it.
         lost: what it says to be superseded by, and which is nowhere to be seen.
@@ -33,6 +34,7 @@ class Claims:
     """
 
     successors: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
+    forks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     circles: Mapping[str, Sequence[str]] = field(default_factory=dict)
     contested: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lost: Mapping[str, str] = field(default_factory=dict)
@@ -93,17 +95,46 @@ def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str])
             contested[other.key][entry.key] = None
             contested[entry.key][other.key] = None
     circles = in_circles({key: set(some) for key, some in later.items()})
+    successors = {
+        key: [one for one in some.values() if one.key not in circles.get(key, ())]
+        for key, some in later.items()
+    }
     return Claims(
-        successors={
-            key: [one for one in some.values() if one.key not in circles.get(key, ())]
-            for key, some in later.items()
-        },
+        successors=successors,
+        forks=_forks(successors),
         circles={key: sorted(some) for key, some in circles.items()},
         contested={key: list(some) for key, some in contested.items()},
         lost=lost,
         missing=missing,
         unclear=unclear,
     )
+
+
+def _forks(successors: Mapping[str, Sequence[Entry]]) -> dict[str, list[str]]:
+    """Of which documents with several successors each one is a successor, however far down."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for key, some in successors.items():
+        if len(some) > 1:
+            for each in following(key, lambda one: successors.get(one, ())):
+                found[each].append(key)
+    return dict(found)
+
+
+def following(key: str, after: Callable[[str], Iterable[Entry]]) -> dict[str, Entry]:
+    """All that comes after a document, by their keys, the nearest first.
+
+    Args:
+        key: the document's.
+        after: gives what comes right after one.
+    """
+    found: dict[str, Entry] = {}
+    left = [key]
+    for one in left:
+        for other in after(one):
+            if other.key != key and other.key not in found:
+                found[other.key] = other
+                left.append(other.key)
+    return found
 
 
 def _note_unfollowed(

@@ -51,22 +51,29 @@ def with_successors(
 
 
 def holding_first(
-    found: Sequence[Found], places: Places, weights: Mapping[str, float]
+    found: Sequence[Found], succeeding: Places, weights: Mapping[str, float]
 ) -> list[Found]:
     """What holds before what it ends: a successor answers at least as well as what it replaces.
 
+    Of what answers equally well the successor is first, and of others the later one.
+
     Args:
         found: what was found, and its successors.
-        places: what stands in the place of what was found.
+        succeeding: what took the place of what was found, in the end and on the way there.
         weights: what is left of the score of each, by its key.
     """
     best = {one.entry.key: one for one in found}
     for one in found:
-        for other in places.get(one.entry.key, ()):
+        for other in succeeding.get(one.entry.key, ()):
             if (successor := best.get(other.key)) is not None:
                 best[other.key] = _at_least(successor, one)
     weighed = [_weighed(one, weights[key]) for key, one in best.items()]
-    return sorted(weighed, key=lambda one: -_value(one))
+    return sorted(weighed, key=lambda one: _order(one, succeeding))
+
+
+def _order(one: Found, succeeding: Places) -> tuple[float, float, int, float]:
+    later = len(succeeding.get(one.entry.key, ()))
+    return -_value(one), -one.candidate.score, later, -one.entry.written.timestamp()
 
 
 def _at_least(one: Found, other: Found) -> Found:

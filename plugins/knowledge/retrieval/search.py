@@ -290,8 +290,9 @@ class Search:
             return sorted(found, key=lambda one: one.entry.metadata.date, reverse=True)
         if not by_standing:
             return found
+        succeeding = {one.entry.key: self._standings.succeeding(one.entry, up_to) for one in found}
         weights = {one.entry.key: self._standings.weight(one.entry, up_to) for one in found}
-        return holding_first(found, places, weights)
+        return holding_first(found, succeeding, weights)
 
     async def _quoted(self, found: Sequence[Found], asked: _Asked) -> list[Found]:
         """What was found, with the passages that are shown of it."""
