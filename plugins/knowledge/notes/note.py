@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -36,6 +37,7 @@ _BOOL = TypeAdapter(bool)
 _CREATED = ("created", "created_at", "createdAt")
 _PUBLISH = re.compile(rb"^[ \t]{0,20}[\"']?publish\b", re.MULTILINE | re.IGNORECASE)
 # These patterns never look far ahead, so that a hostile line costs time by its length alone.
+_DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _QUOTE = re.compile(r"^>[ \t]?(.*)$")
 _MARKS = re.compile(
     r"[*_`]|!?\[([^\[\]]{0,500})\]\([^()]{0,1000}(?:\([^()]{0,200}\)[^()]{0,500})?\)"
@@ -80,7 +82,7 @@ class Origin:
     Attributes:
         path: the document's path; it begins with the source's name, if that has one.
         relative: the path in the source, which decides the type.
-        date: the date of a note that names none.
+        date: the date of a note that names none, in its text or its file's name.
         commit: the commit of the checkout, or an empty text.
     """
 
@@ -257,10 +259,27 @@ def _created(note: Note, front: Frontmatter) -> dict[str, Any]:
 
 
 def _defaults(note: Note, front: Frontmatter) -> dict[str, Any]:
-    defaults: dict[str, Any] = {"title": _title(front, note.origin), "date": note.origin.date}
+    date = _day_of_name(note.origin.relative) or note.origin.date
+    defaults: dict[str, Any] = {"title": _title(front, note.origin), "date": date}
     if not front.present and (lead := _lead(front.body)):
         defaults["description"] = lead
     return defaults
+
+
+def _day_of_name(path: str) -> datetime | None:
+    """The day that the name of a file begins with, as a journal's or a post's does.
+
+    Of an ``index.md`` that of its folder. What is yet to come is the day of something else, such as
+    of what a page announces.
+    """
+    file = PurePosixPath(path)
+    if (found := _DAY_FIRST.match(file.parent.name if file.stem == "index" else file.stem)) is None:
+        return None
+    try:
+        day = parse_date(found[0])
+    except ValueError:
+        return None
+    return day if day <= datetime.now(UTC) + timedelta(days=1) else None
 
 
 def _type(note: Note, front: Frontmatter, rules: Rules) -> tuple[ContentType, str | None]:

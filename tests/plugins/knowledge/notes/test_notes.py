@@ -263,6 +263,29 @@ def test_a_hostile_address_is_refused_in_time() -> None:
     assert [one.reason for one in note(text).problems if "e-mail" in one.reason]
 
 
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("_posts/2025-03-04-hello.md", "2025-03-04"),
+        ("Daily/2023-09-12.md", "2023-09-12"),
+        ("blog/2021-08-26-welcome/index.md", "2021-08-26"),
+        ("notes/2023-09-12 Standup.md", "2023-09-12"),
+        ("notes/2023-13-12.md", "2020-01-02"),
+        ("notes/2023-09-123.md", "2020-01-02"),
+        ("notes/2999-09-12-plan.md", "2020-01-02"),
+        ("notes/on 2023-09-12.md", "2020-01-02"),
+        ("2023-09-12/standup.md", "2020-01-02"),
+    ],
+)
+def test_the_day_that_a_files_name_begins_with_is_the_date_of_a_note_that_names_none(
+    path: str, day: str
+) -> None:
+    assert served("Text.", path)["date"] == f"{day}T00:00:00Z"
+    assert served("---\ndate: soon\n---\n", path)["date"] == f"{day}T00:00:00Z"
+    for named in ("date", "created"):
+        assert served(f"---\n{named}: 2019-05-06\n---\n", path)["date"] == "2019-05-06T00:00:00Z"
+
+
 def test_a_note_says_when_it_was_created_where_it_names_no_date() -> None:
     read = note("---\ncreated: 2020-01-02\n---\n", "notes/a.md")
     assert read.document is not None
