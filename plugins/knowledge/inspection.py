@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,6 +26,10 @@ _SEVERAL = "several notes are called {name}, so it counts for none; name the one
 _NONE = (
     "none of the notes served from here is called {name}; it counts for nothing unless one of "
     "another source is"
+)
+_YET_TO_COME = (
+    "date: it lies in the future, so the note counts as of the day on which it is read; when "
+    "something takes place is said by eventDate, and from when on it holds by validFrom"
 )
 
 
@@ -83,7 +88,10 @@ def inspect(directory: Path, config: KnowledgeConfig, scrub: ContentScrub | None
     )
     scan = source.scan()
     plan = Planner(Manifest(), [(source, scan)], "", "").plan()
-    told = summed(sorted([*plan.problems, *_unfollowed(plan.puts.values(), settings)]))
+    puts = plan.puts.values()
+    told = summed(
+        sorted([*plan.problems, *_unfollowed(puts, settings), *_yet_to_come(puts, settings)])
+    )
     problems = [
         Problem(str(directory / one.path), one.line, one.reason, one.severity) for one in told
     ]
@@ -101,8 +109,22 @@ def _unfollowed(puts: Collection[Put], settings: SourceConfig) -> Iterator[Probl
     for put, entry in zip(puts, entries, strict=True):
         for said_in, name, several in unfollowed(entry, targets):
             reason = f"{said_in}: {_SEVERAL if several else _NONE}".format(name=repr(name))
-            written = settings.map.get(said_in, said_in).partition(".")[0]
-            yield Problem(entry.path, _line(put.raw, written), reason, "warning")
+            line = _line(put.raw, _written(said_in, settings))
+            yield Problem(entry.path, line, reason, "warning")
+
+
+def _yet_to_come(puts: Iterable[Put], settings: SourceConfig) -> Iterator[Problem]:
+    """The notes whose date is a later day than today, in any zone."""
+    latest = datetime.now(UTC) + timedelta(days=1)
+    for put in puts:
+        if put.document.metadata.date > latest:
+            line = _line(put.raw, _written("date", settings))
+            yield Problem(put.document.path, line, _YET_TO_COME, "warning")
+
+
+def _written(field: str, settings: SourceConfig) -> str:
+    """The key under which the notes of a source have a field."""
+    return settings.map.get(field, field).partition(".")[0]
 
 
 def _line(raw: bytes, field: str) -> int:

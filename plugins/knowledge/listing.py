@@ -22,7 +22,7 @@ Order = Literal["title", "date", "changed"]
 
 _ORDERS: dict[Order, Callable[[Entry], Any]] = {
     "title": lambda entry: (one_line(entry.title).lower(), entry.key),
-    "date": lambda entry: (-entry.date_ms, entry.key),
+    "date": lambda entry: (-entry.written.timestamp(), entry.key),
     "changed": lambda entry: (-entry.synced_at.timestamp(), entry.key),
 }
 

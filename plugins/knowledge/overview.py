@@ -37,7 +37,7 @@ def releases(store: Store, up_to: Tier) -> Releases:
             release=release,
             documents=len(entries),
             content_types=dict(Counter(str(entry.content_type) for entry in entries)),
-            newest=max(entry.metadata.date for entry in entries),
+            newest=max(entry.written for entry in entries),
         )
         for release, entries in members.items()
     ]

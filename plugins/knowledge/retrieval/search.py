@@ -287,7 +287,7 @@ class Search:
             found = with_successors(found, places, filters.admits)
         found = await self._judged(question, found, asked)
         if filters.sort == "date":
-            return sorted(found, key=lambda one: one.entry.metadata.date, reverse=True)
+            return sorted(found, key=lambda one: one.entry.written, reverse=True)
         if not by_standing:
             return found
         succeeding = {one.entry.key: self._standings.succeeding(one.entry, up_to) for one in found}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -132,6 +133,19 @@ async def test_a_name_that_no_document_has_is_told_to_the_author_and_keeps_nothi
     assert "supersedes: none of the notes" in found["wrong.md", 4]
     assert "'Wholly else'" in found["wrong.md", 4]
     assert "several notes are called 'Setup'" in found["unclear.md", 4]
+
+
+async def test_a_date_in_the_future_is_told_to_the_author_and_keeps_nothing_back(
+    library: Any,
+) -> None:
+    library.note("notes/plan.md", date="2999-01-01")
+    library.note("notes/today.md", date=f"{datetime.now(UTC):%Y-%m-%d}")
+    code, [report] = await run(library.notes, json=True)
+    (found,) = report["problems"]
+    assert (code, report["served"], Path(found["path"]).name) == (0, {"file": 2}, "plan.md")
+    assert found["reason"].startswith("date: it lies in the future")
+    line = (library.notes / "notes/plan.md").read_text().split("\n")[found["line"] - 1]
+    assert line.startswith("date: 2999")
 
 
 async def test_what_many_notes_have_is_said_once(library: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.contract import Tier, ToolFailed
+from plugins.knowledge.listing import ListFilters
 from plugins.knowledge.retrieval.filters import SearchFilters
 
 CELL = "Small autonomous teams that govern themselves. " * 6
@@ -178,6 +179,23 @@ async def test_results_come_newest_first_where_asked(base, make) -> None:
     for number in (2, 1, 3):
         await base.put(make(f"pattern/p{number}", "Bread.", date=f"2024-0{number}-01"))
     assert await ids(base, "bread", sort="date") == ["p3", "p2", "p1"]
+
+
+async def test_a_date_in_the_future_counts_as_the_day_on_which_the_document_was_read(
+    base, make
+) -> None:
+    later = make("practice/later", "Bread.", date="2025-02-01", release="two")
+    await base.put(
+        make("practice/plan", "Bread.", date="2999-01-01", release="one"),  # read on 2025-01-01
+        later.model_copy(update={"synced_at": datetime(2025, 2, 2, tzinfo=UTC)}),
+        make("practice/sooner", "Bread.", date="2024-02-01"),
+    )
+    newest = ["later", "plan", "sooner"]
+    assert await ids(base, "bread", sort="date") == newest
+    listed = base.knowledge.listed(ListFilters(), "date", 0, 9, Tier.MEMBERS)
+    assert [one.id for one in listed.documents] == newest
+    assert await ids(base, "bread", dateFrom="2998-01-01") == ["plan"]
+    assert [one.release for one in base.knowledge.releases(Tier.MEMBERS).releases] == ["two", "one"]
 
 
 async def test_no_more_results_than_asked_for(base, make) -> None:
