@@ -29,6 +29,7 @@ from plugins.knowledge.retrieval.matching import matching
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
 from plugins.knowledge.retrieval.quotes import further, quotes
+from plugins.knowledge.retrieval.readable import reads
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate, Hits, rank
 from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
@@ -240,11 +241,14 @@ class Search:
     async def _fits(self, question: str, found: Sequence[Found], hits: Hits, asked: _Asked) -> bool:
         """Whether anything that was found answers; texts are read where scores leave it open."""
         best = max((_score(one) for one in found), default=0.0)
-        if best < FLOOR:
+        model = self._host.embedder if asked.by_meaning else None
+        is_read = model is None or reads(model.model, question)
+        if best < FLOOR or not is_read:
             keys = {one.entry.key for one in found}
             hits = replace(hits, passages=list(await self._measured(asked, keys, _PAYLOAD)))
-        entries = [one.entry for one in found]
-        return fits(question, best, entries, hits, asked.languages, by_meaning=asked.by_meaning)
+        entries, languages = [one.entry for one in found], asked.languages
+        how = {"by_meaning": asked.by_meaning, "is_read": is_read}
+        return fits(question, best, entries, hits, languages, **how)
 
     async def _matching(
         self, hits: Hits, filters: SearchFilters, up_to: Tier, asked: _Asked

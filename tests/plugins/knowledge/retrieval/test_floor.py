@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gateway.contract import Tier, ToolFailed
 from plugins.knowledge.retrieval.filters import SearchFilters
+from plugins.knowledge.retrieval.readable import reads
 
 NOTHING = "Nothing here fits that. Nearest, though far from it: "
 VAIN = "zebra zebra zebra zebra through lions lions lions lions"
@@ -69,6 +71,73 @@ async def test_by_words_alone_one_common_word_is_no_answer_and_half_of_them_are(
     await bread(base, make)
     assert (await asked(base, "patience with neighbours nearby")).results == []
     assert [one.id for one in (await asked(base, "water for guests")).results] == ["bread"]
+
+
+class EverythingIsNear:
+    """To a model that cannot read them, all texts of a script are alike."""
+
+    dimensions = 4
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    async def passages(self, texts):
+        return np.full((len(texts), 4), 0.5, dtype=np.float32)
+
+    async def query(self, text):
+        return np.full(4, 0.5, dtype=np.float32)
+
+
+LEAVE = "病気休暇のときは上司に連絡します。"
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("ピザの作り方", False),  # how to make pizza
+        (
+            "病気で休むとき連絡は何時",
+            True,
+        ),  # when to call in sick
+        ("上司に連絡", True),
+        ("كيف أطبخ الكبسة", False),
+        (
+            "как сварить борщ",
+            False,
+        ),
+    ],
+)
+async def test_a_question_that_the_model_cannot_read_is_judged_by_its_words(
+    open_base, make, question: str, answers: bool
+) -> None:
+    base = await open_base(embedder=EverythingIsNear("minilm-l6-v2-int8-0"))
+    await base.put(make("article/leave", LEAVE, title="休暇"))
+    found = await asked(base, question)
+    assert [one.id for one in found.results] == ["leave"] * answers
+    assert answers or found.note.startswith(NOTHING)
+
+
+async def test_a_model_for_all_scripts_judges_by_meaning(open_base, make) -> None:
+    base = await open_base(embedder=EverythingIsNear("multilingual-e5-small-int8-0"))
+    await base.put(make("article/leave", LEAVE, title="休暇"))
+    assert (await asked(base, "ピザの作り方")).results
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "can"),
+    [
+        ("minilm-l6-v2-int8-9bbfcafb76", "Wer hat gewonnen?", True),
+        ("minilm-l6-v2-int8-9bbfcafb76", "4711", True),
+        ("minilm-l6-v2-int8-9bbfcafb76", "DAO 予算", True),
+        ("minilm-l6-v2-int8-9bbfcafb76", "DAOの予算配分", False),
+        ("fastembed:BAAI/bge-small-en-v1.5+abc", "予算", False),
+        ("fastembed:BAAI/bge-small-zh-v1.5", "予算", True),
+        ("paraphrase-multilingual-MiniLM-L12-v2-0", "予算", True),
+        ("some-encoder-0", "予算", True),
+    ],
+)
+def test_a_model_for_english_reads_latin_letters(model: str, text: str, can: bool) -> None:
+    assert reads(model, text) is can
 
 
 async def test_signs_without_a_word_mean_nothing(base, make) -> None:

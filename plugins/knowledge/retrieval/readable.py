@@ -1,0 +1,29 @@
+"""Which texts a model can read, as far as its name and their script tell.
+
+An English model takes any text apart into letters, and gives it a vector that says next to nothing:
+what it finds near is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ENGLISH = re.compile(r"(?!.*multilingual).*(?:minilm|[-_]en(?:[-_.+]|$))", re.IGNORECASE)
+"""The names of models for English: the portal's own, and those that say so."""
+_LAST_LATIN = "\u024f"
+
+
+def reads(model: str, text: str) -> bool:
+    """Whether a model can read a text; of a model of which nothing is known, yes.
+
+    Args:
+        model: its name.
+        text: a question, or a document.
+    """
+    return _ENGLISH.match(model) is None or is_latin(text)
+
+
+def is_latin(text: str) -> bool:
+    """Whether at least half of a text's letters are Latin ones, or it has none."""
+    letters = [one for one in text if one.isalpha()]
+    return 2 * sum(one <= _LAST_LATIN for one in letters) >= len(letters)
