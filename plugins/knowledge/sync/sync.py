@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,14 +38,21 @@ _LOST = (
     "The search index was gone from the vector store and is being made anew. Ask again in a minute."
 )
 
-SETTINGS_NOT_READ = {"memory", "github", "schedule"}
+SETTINGS_NOT_READ = {"memory", "github", "schedule", "review_days", "resource_namespace"}
 """The settings that change nothing about how a note is read."""
+DRAFT_SETTINGS = ("drafts", "drafts_folder")
+"""Those of a source that say which of its files are notes only where its drafts lie among them."""
 
 
 def rules_of(config: KnowledgeConfig, scrub: ContentScrub | None = None) -> str:
     """What names the configuration by which notes are read and cleaned, and the code that does."""
     cleaning = (scrub or ContentScrub("knowledge")).fingerprint()
-    written = f"{READER_VERSION}:{cleaning}:{config.model_dump_json(exclude=SETTINGS_NOT_READ)}"
+    settings = config.model_dump(mode="json", exclude=SETTINGS_NOT_READ)
+    for source, said in zip(config.sources, settings["sources"], strict=True):
+        if source.directory is None or not source.drafts:
+            for name in DRAFT_SETTINGS:
+                del said[name]
+    written = f"{READER_VERSION}:{cleaning}:{json.dumps(settings)}"
     return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
 
 
