@@ -117,6 +117,22 @@ async def test_ordinary_markdown_is_served_where_the_source_says_so(library: Any
     assert (report["served"], report["unpublished"]) == ({"file": 3}, 2)
 
 
+async def test_what_is_printed_for_a_site_is_what_the_page_for_admins_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(96):  # two of each name, in two folders
+        page = tmp_path / f"our-docs/docs/{'ab'[number % 2]}/page-{number // 2}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text("# Page")
+    (tmp_path / "our-docs/mkdocs.yml").write_text("site_name: Ours\n")
+    (tmp_path / "our-docs/README.md").write_text("# For contributors")
+    _, printed = await run(Path("our-docs"))
+    (start,) = (at for at, line in enumerate(printed) if line.startswith("This looks like"))
+    page = (Path(__file__).parents[3] / "docs/admins/knowledge-sync.md").read_text()
+    assert "\n".join(["```", *printed[start:], "```"]) in page
+
+
 async def test_a_name_that_no_document_has_is_told_to_the_author_and_keeps_nothing_back(
     library: Any,
 ) -> None:
