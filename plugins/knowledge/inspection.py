@@ -13,7 +13,7 @@ from gateway.contract import ContentScrub, Objects, Tier, Unruled
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
 from plugins.knowledge.links import Targets
 from plugins.knowledge.notes.frontmatter import Problem, read, summed
-from plugins.knowledge.notes.layouts import recognise
+from plugins.knowledge.notes.layouts import left_out, recognise
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
@@ -149,11 +149,16 @@ class Proposal:
         layout: what it looks like.
         source: the source to write into portal.yaml.
         report: what would come of it.
+        left_out: how many notes lie in folders that it does not include.
+        translations: the pattern of ``include`` that would serve translations too, or an empty
+            text.
     """
 
     layout: str
     source: Mapping[str, Any]
     report: Report
+    left_out: Mapping[str, int]
+    translations: str
 
     def yaml(self) -> str:
         """The lines for portal.yaml."""
@@ -170,7 +175,29 @@ class Proposal:
             f"This looks like {self.layout}. To have {would} served, add to portal.yaml:",
             "",
             *self.yaml().splitlines(),
+            *self._told_of_others(),
         ]
+
+    def as_json(self) -> dict[str, Any]:
+        """The proposal for a program."""
+        said: dict[str, Any] = {"layout": self.layout, "source": dict(self.source)}
+        if self.left_out:
+            said["left_out"] = dict(self.left_out)
+        if self.translations:
+            said["translations"] = self.translations
+        return said
+
+    def _told_of_others(self) -> Iterator[str]:
+        """What is said of the notes that it leaves out."""
+        if not self.left_out:
+            return
+        named = ", ".join(f"{number} in {folder}/" for folder, number in self.left_out.items())
+        yield ""
+        notes = count(sum(self.left_out.values()), "note")
+        yield f"This leaves out {notes} of other folders: {named}."
+        yield "Put into include what is to be served too."
+        if self.translations:
+            yield f"For translations that is {self.translations}, with ids: path."
 
 
 def propose(
@@ -189,7 +216,8 @@ def propose(
     source = {"directory": str(directory), **layout.settings}
     proposed = SourceConfig.model_validate(source)
     report = inspect(directory, config.model_copy(update={"sources": (proposed,)}), scrub)
-    return Proposal(layout.name, source, report)
+    others = left_out(directory, layout)
+    return Proposal(layout.name, source, report, others, layout.translations)
 
 
 def lines(report: Report) -> list[str]:

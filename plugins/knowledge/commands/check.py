@@ -32,8 +32,8 @@ async def check(args: CheckArgs, context: CommandContext) -> int:
         context.echo(f"Cannot list the notes: {error.strerror}")
         return 2
     if context.json:
-        looks = proposal and {"layout": proposal.layout, "source": dict(proposal.source)}
-        context.emit(report.as_json() | ({"proposal": looks} if looks else {}))
+        looks = {"proposal": proposal.as_json()} if proposal else {}
+        context.emit(report.as_json() | looks)
     else:
         for line in lines(report) + (proposal.lines() if proposal else []):
             context.echo(line)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,13 @@ class Layout:
     Attributes:
         name: as people call it.
         settings: the keys of a source that serve it as it is.
+        translations: the pattern of ``include`` that would serve its translations too, where it has
+            any.
     """
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    translations: str = ""
 
 
 def recognise(directory: Path) -> Layout:
@@ -60,7 +64,35 @@ def recognise(directory: Path) -> Layout:
     exclude, include = settings.get("exclude", EXCLUDED), settings.get("include", ())
     if _has_twins(path for path in _files(directory) if is_note(path, exclude, include)):
         settings["ids"] = "path"
-    return Layout(found.name, settings)
+    return replace(found, settings=settings)
+
+
+def left_out(directory: Path, layout: Layout) -> Mapping[str, int]:
+    """How many notes lie in folders that a layout's ``include`` does not name; blocks.
+
+    Args:
+        directory: the directory.
+        layout: what it looks like.
+    """
+    include, exclude = layout.settings.get("include", ()), layout.settings.get("exclude", EXCLUDED)
+    if not include:
+        return {}
+    outside = (
+        path
+        for path in _files(directory)
+        if "/" in path and is_note(path, exclude) and not is_note(path, exclude, include)
+    )
+    return Counter(_folder(path, include) for path in outside)
+
+
+def _folder(path: str, include: Sequence[str]) -> str:
+    """The topmost folder of a note in which nothing is included."""
+    folders = path.split("/")[:-1]
+    for depth in range(1, len(folders)):
+        folder = "/".join(folders[:depth])
+        if not any(one.startswith(f"/{folder}/") for one in include):
+            return folder
+    return "/".join(folders)
 
 
 def _mkdocs(directory: Path) -> Layout | None:
@@ -83,7 +115,12 @@ def _docusaurus(directory: Path) -> Layout | None:
     folders = dict.fromkeys([f"{inside}docs", "docs", f"{inside}blog", f"{inside}community"])
     there = [folder for folder in folders if (directory / folder).is_dir() and folder != base]
     settings = _below(*there) | {"map": {"date": "last_update.date"}}
-    return Layout("Docusaurus", settings | {"exclude": ["_*", "node_modules/"]})
+    translated = f"{inside}i18n/*/docusaurus-plugin-content-*/current"
+    return Layout(
+        "Docusaurus",
+        settings | {"exclude": ["_*", "node_modules/"]},
+        f"/{translated}/" if any(directory.glob(translated)) else "",
+    )
 
 
 def _starlight(directory: Path) -> Layout | None:

@@ -133,6 +133,31 @@ async def test_what_is_printed_for_a_site_is_what_the_page_for_admins_shows(
     assert "\n".join(["```", *printed[start:], "```"]) in page
 
 
+async def test_notes_in_folders_that_a_proposal_leaves_out_are_counted_and_translations_named(
+    library: Any,
+) -> None:
+    library.write("website/docusaurus.config.ts", "export default {}")
+    french = "website/i18n/fr/docusaurus-plugin-content-docs/current"
+    old = "website/versioned_docs/version-1.0"
+    for folder in ("website/docs", french, old, "website/src/pages"):
+        library.write(f"{folder}/intro.md", "# Intro")
+    library.write(f"{old}/_part.md", "# A part")
+    _, printed = await run(library.notes)
+    text = "\n".join(printed)
+    assert "To have 1 of 1 note served" in text
+    counted = "3 notes of other folders: 1 in website/i18n/, 1 in website/src/, 1 in website/versio"
+    assert counted in text
+    pattern = "/website/i18n/*/docusaurus-plugin-content-*/current/"
+    assert printed[-1] == f"For translations that is {pattern}, with ids: path."
+    _, [found] = await run(library.notes, json=True)
+    proposal = found["proposal"]
+    assert sum(proposal["left_out"].values()) == 3
+    source = proposal["source"]
+    source["include"].append(proposal["translations"])
+    _, [report] = await run(library.notes, json=True, sources=[source | {"ids": "path"}])
+    assert report["served"] == {"file": 2}
+
+
 async def test_a_name_that_no_document_has_is_told_to_the_author_and_keeps_nothing_back(
     library: Any,
 ) -> None:
