@@ -272,7 +272,8 @@ class Health:
 
     Attributes:
         detail: one sentence for the admin.
-        facts: JSON values worth a look, such as counts.
+        facts: JSON values worth a look, such as counts. `advice` is a sentence of what would serve
+            better, which `porch doctor` tells.
         behind: whether what it serves is known to be older than what its sources hold.
     """
 

@@ -120,6 +120,8 @@ def _of_plugin(plugin: Mapping[str, Any]) -> Iterator[Finding]:
         hours = plugin["behind_seconds"] / 3600
         what = f"What the plugin {name} serves has been out of date for {hours:.0f} h."
         yield Finding(Weight.RISK, what, "See that its sources can be read.")
+    if advice := plugin.get("advice"):
+        yield Finding(Weight.ADVICE, f"The plugin {name}: {advice}", "Do what it says.")
 
 
 def _of_job(job: Mapping[str, Any]) -> Iterator[Finding]:

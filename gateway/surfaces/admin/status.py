@@ -67,6 +67,7 @@ class Status:
                 "detail": each.health.detail,
                 "required": each.required,
                 "behind_seconds": round(behind.get(each.name, 0.0)),
+                "advice": str(each.health.facts.get("advice", "")),
             }
             for each in report.plugins
         ]

@@ -14,9 +14,11 @@ from urllib.parse import quote
 from gateway.contract import Change, Health, Host, Tier, follow
 from gateway.toolkit.background import background, cancel, every
 from gateway.toolkit.spans import span
+from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.notes.secrets import TAKEN_OUT
+from plugins.knowledge.retrieval.readable import advice
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import progress_bar
 from plugins.knowledge.sync.follower import Follower, Report
@@ -66,6 +68,7 @@ class SyncLoop:
         self._base = f"mcp://{namespace}"
         self._logged = ""
         self._named: set[Problem] = set()
+        self._advised: tuple[Sequence[Entry], str] = ((), "")
         self._delayed: set[asyncio.Task[Report]] = set()
         self._me = secrets.token_hex(8).encode()
         self.followers: Sequence[Follower] = ()
@@ -248,6 +251,8 @@ class SyncLoop:
         }
         if taken:
             facts["taken_out"] = [str(one) for one in taken][:20]
+        if better := self._advice():
+            facts["advice"] = better
         if self.followers:
             facts["commits"] = {one.source.key: one.source.listing.commit for one in self.followers}
         behind = [follower.error for follower in self.followers if follower.error]
@@ -266,9 +271,19 @@ class SyncLoop:
                 f"The first: {first}."
             )
             return Health("degraded", detail, facts)
-        if taken:
-            return Health("ok", _taken_out(taken), facts)
-        return Health("ok", "" if served else self._why_nothing(), facts)
+        said = [_taken_out(taken) if taken else "", better]
+        if not served and not taken:
+            said = [self._why_nothing()]
+        return Health("ok", " ".join(filter(None, said)), facts)
+
+    def _advice(self) -> str:
+        """What is better done about the model; told again only where documents have changed."""
+        embedder, entries = self._host.embedder, self._store.entries(Tier.MEMBERS)
+        if embedder is None:
+            return ""
+        if self._advised[0] is not entries:
+            self._advised = entries, advice(embedder.model, entries)
+        return self._advised[1]
 
     @property
     def _taken(self) -> Sequence[Problem]:

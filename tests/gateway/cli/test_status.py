@@ -187,6 +187,12 @@ def test_what_is_broken_comes_with_what_to_do() -> None:
     assert [*of_portal(WELL)] == []
 
 
+def test_what_a_plugin_advises_is_worth_knowing() -> None:
+    plugin = {"name": "k", "state": "ok", "detail": "", "required": True, "behind_seconds": 0}
+    (found,) = of_portal(WELL | {"plugins": [plugin | {"advice": "Take another model."}]})
+    assert (found.weight, found.what) == (Weight.ADVICE, "The plugin k: Take another model.")
+
+
 def test_what_follows_from_a_database_that_is_away_is_told_with_it_alone() -> None:
     away = {"name": "database", "address": "x", "state": "away", "detail": "refused"}
     waits = {

@@ -33,9 +33,11 @@ class Kept:
             log=structlog.get_logger(),
             changed=self.changes.append,
             cache=MemoryCache(),
+            embedder=None,
             wait_ready=wait_ready,
         )
         source = DirectorySource(SourceConfig(directory=library.notes), {}, 10**6)
+        self.host = host
         self.sync_loop = SyncLoop(
             cast(Host, host), library.store, library.syncing, [source], "town"
         )
@@ -189,6 +191,22 @@ async def test_notes_that_are_not_published_degrade_nothing(library: Any) -> Non
     async with kept.sync_loop.running():
         health = await kept.health()
     assert (health.state, health.facts["errors"], health.facts["unpublished"]) == ("ok", 0, 1)
+
+
+async def test_the_admin_is_told_of_documents_that_the_model_cannot_read(library: Any) -> None:
+    library.note("notes/a.md", title="\u4f11\u6687\u306e\u7533\u8acb")
+    library.note("notes/b.md", title="Leave")
+    kept = Kept(library, wait_ready=True)
+    async with kept.sync_loop.running():
+        assert "advice" not in (await kept.health()).facts
+        kept.host.embedder = SimpleNamespace(model="minilm-l6-v2-int8-0")
+        health = await kept.health()
+        assert (health.state, health.detail) == ("ok", health.facts["advice"])
+        assert health.detail.startswith("1 of 2 documents are in scripts that the embedding model")
+        assert "make multilingual" in health.detail
+        library.delete("notes/a.md")
+        await kept.sync_loop.sync_once()
+        assert "advice" not in (await kept.health()).facts
 
 
 async def test_an_empty_portal_says_what_a_note_needs(library: Any) -> None:
