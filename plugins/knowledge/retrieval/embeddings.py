@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 MEMORY_PREFIX = "memory/"
-"""The keys of what agents remember begin so, which is kept beside the documents' vectors."""
+"""What the keys of memory's vectors begin with; they share the table with the documents'."""
 
 
 class Embeddings:
@@ -89,7 +89,7 @@ class Embeddings:
             return {row.text_hash: np.frombuffer(row.vector, np.float32) for row in rows}
 
     async def models(self, prefix: str) -> set[str]:
-        """The models of which vectors are kept whose names begin so."""
+        """The names of the models, of those that begin with ``prefix``, whose vectors are kept."""
         import sqlalchemy as sa
 
         model = _table().c.model
@@ -126,7 +126,8 @@ class Embeddings:
     async def all(self) -> dict[str, set[str]]:
         """For each document's key, the fingerprints of the texts whose vectors are kept for it.
 
-        A vector of another model counts as an unknown text. What is ``REMEMBERED`` is no document.
+        A vector of another model counts as an unknown text. Keys that begin with
+        :data:`MEMORY_PREFIX` are entries of memory and left out.
         """
         import sqlalchemy as sa
 

@@ -7,7 +7,7 @@ import re
 from gateway.toolkit.words import terms
 
 MAX_CHARACTERS = 500
-"""The most characters that a result shows of a passage beside its best."""
+"""The most characters of a further passage in a result; the best passage is shown whole."""
 
 _SENTENCE = re.compile(r"[^.!?\u3002\uff01\uff1f\n]+(?:[.!?\u3002\uff01\uff1f]+|\n|$)\s*")
 

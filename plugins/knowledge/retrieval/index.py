@@ -36,7 +36,9 @@ COLLECTION = "notes"
 FORMER_COLLECTIONS = ("passages", "notes")
 """Collections of versions before layout 3; a store keeps what was replaced for long."""
 _MAX_QUEUED_BATCHES = 3
+"""Batches of documents that may be queued before :meth:`Index.replace` waits."""
 _EMBEDDING_BATCH_SIZE = 256
+"""Texts that the model is given at once."""
 
 
 def collection_name(model: str) -> str:

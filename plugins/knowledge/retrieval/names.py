@@ -20,8 +20,9 @@ from plugins.knowledge.store import Store
 MAX_ALIASES = 20
 """Aliases of a document that count: no document is called everything."""
 W_TERM = 1.0
+"""The weight of a lexicon term's title that is sought too; a word of the question has 1."""
 W_OTHER_NAME = 0.5
-"""What a term's title, and one of few other names, count beside a word of the question."""
+"""The greatest weight of a term's other name; of more than two, all together have 1."""
 _MAX_NAME_CHARACTERS = 200
 _MAX_NAME_WORDS = 5
 _MAX_QUESTION_WORDS = 60

@@ -2,7 +2,7 @@
 
 A model alone picks what is about the question, words alone what repeats it. On 220 questions whose
 answer is known to the letter, the first passage of a long text that the mix picks holds the answer
-in 0.80 and 0.66 of cases, the model's in 0.49 and 0.49 (decision 0044).
+in 0.79 and 0.67 of cases, the model's in 0.49 and 0.49 (decision 0044).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ ANSWER = timedelta(seconds=20)
 
 
 class Delay:
-    """What a source waits for between two requests to GitHub.
+    """The wait that GitHub imposes on a source between two requests.
 
     Args:
         source: its key, for the log.
@@ -54,7 +54,7 @@ class Delay:
         self._reason = ""
 
     async def begun(self) -> str:
-        """Wait until it is had to wait for long; why."""
+        """Wait until GitHub makes the source wait for long; returns the reason."""
         while not self.reason:
             await self._begun.wait()
         return self.reason

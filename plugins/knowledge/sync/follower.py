@@ -37,7 +37,7 @@ MAX_SINGLE_FETCHES = 50
 MAX_CONCURRENT_FETCHES = 8
 """So many of them at a time."""
 MAX_ROUNDS = 3
-"""So often a commit is fetched whose notes are gone by the time that they are taken in."""
+"""Attempts at a commit whose fetched notes were deleted before the sync could read them."""
 TARBALL_TIMEOUT_S = 600.0
 """How long one attempt to fetch and unpack a tarball may take."""
 

@@ -79,7 +79,7 @@ class KeptListing:
     Args:
         objects: the plugin's share of the object store.
         key: what the whole one is called there.
-        upon: another listing, whose whole one this one may be the changes of.
+        upon: another kept listing; this one may be stored as changes of its whole one.
     """
 
     def __init__(self, objects: Objects, key: str, upon: KeptListing | None = None) -> None:

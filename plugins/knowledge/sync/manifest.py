@@ -52,7 +52,7 @@ class Manifest(BaseModel):
     Attributes:
         rules: what names the configuration by which the notes were read.
         index: the fingerprint of the search index that holds the documents.
-        commits: the commit of each source, by its directory.
+        commits: the commit of each source, by its key (``NoteSource.key``).
         files: the files, by the path of their documents.
         pending: the documents that a sync was about to write or to remove.
         pending_raw: the paths of originals, likewise.

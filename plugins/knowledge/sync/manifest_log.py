@@ -27,7 +27,7 @@ from plugins.knowledge.sync.manifest import FORMAT, FileRecord, Manifest
 MAX_CHANGES = 128
 """So many changes are kept before the manifest is written whole."""
 MIN_WHOLE_BYTES = 256 * 1024
-"""Below so many bytes of changes it is never written whole; above, at a quarter of its size."""
+"""Bytes of changes from which on the manifest is written whole; a quarter of its size if more."""
 CONCURRENT_READS = 16
 _MAX_ATTEMPTS = 4
 """How often a manifest is written where others write in the same moment."""

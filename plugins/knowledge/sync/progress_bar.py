@@ -1,4 +1,4 @@
-"""How far the first index is: a bar on a terminal, lines in a log elsewhere."""
+"""How far a sync has come with indexing: a bar on a terminal, lines in a log elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LOG_INTERVAL_S = 5.0
 MIN_DOCUMENTS = 10
-"""So few documents are indexed before a person has read that they are."""
+"""No progress is shown for fewer documents: they are indexed before anybody could read it."""
 
 
 @contextmanager

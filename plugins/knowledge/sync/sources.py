@@ -38,7 +38,8 @@ class File:
     Attributes:
         path: the document's path; it begins with the source's name, if that has one.
         relative: the path in the source.
-        stamp: modification time (ns), size (bytes) and inode; equal stamps mean equal bytes.
+        stamp: of a file, its modification time (ns), size (bytes) and inode; on GitHub, the id of
+            its blob. Equal stamps mean equal bytes.
         size: in bytes.
         modified: when the file was last written.
     """

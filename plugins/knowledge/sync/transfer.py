@@ -20,7 +20,7 @@ from plugins.knowledge.sync.plan import Plan
 BATCH_SIZE = 32
 """How many documents are written and indexed together."""
 CHECKPOINT_INTERVAL_S = 10.0
-"""How much work a process that is killed may have to do again."""
+"""Seconds between two checkpoints: the most work that a killed process does again."""
 
 MIN_FREE_BYTES = 100 * 1024 * 1024
 """Free space below which nothing is written: an embedded index maps its files into memory, and

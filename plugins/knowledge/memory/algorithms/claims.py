@@ -40,11 +40,11 @@ class Claim:
     Attributes:
         subject: the terms of what it is about.
         lead: the terms of when or where, where it begins with that: "In summer the café ...".
-        attribute: of which property of that, where it names one: "the code of the gate".
+        attribute: the terms of the property, where it names one: "the code of the gate".
         verb: the group of its verb, or "" where none is known.
         said: the terms of what it says.
-        counted: of those the terms of what a number counts: "three plots".
-        values: of those that are values of a kind (a day, a number, a name), each with its kind.
+        counted: the terms in ``said`` of what a number counts: "three plots".
+        values: the terms in ``said`` that are a day, a number or a name, each with that kind.
         negated: whether it says that it is not so.
         cue: whether its words say that something has changed.
         past: whether it tells of what was done once.

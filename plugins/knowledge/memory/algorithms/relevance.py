@@ -18,16 +18,16 @@ from plugins.knowledge.memory.model.query_context import Scored
 from plugins.knowledge.memory.model.requests import Mode
 
 W_BM25 = 0.035
-"""What a BM25 score of one counts beside a cosine of one."""
+"""The weight of each unit of BM25; a cosine of 1 has 1."""
 W_VOICE = 0.3
-"""What it counts that somebody says it whom the question names, beside a cosine of one."""
+"""The weight of a speaker whom the question names; a cosine of 1 has 1."""
 W_WORDS = 0.6
 """Of the fit: how much of what similarity leaves open words can fill."""
 HALF_BM25 = 8.0
 """The BM25 score that is worth half."""
 W_ALL = 0.4
-"""What it counts that an entry has every word of the question: a part of what its words leave open.
-BM25 gives a word in a long entry next to nothing."""
+"""The share of the way from its score by words to 1 that an entry with every word of the question
+gets: BM25 alone gives a word in a long entry next to nothing."""
 FLOOR = 0.3
 """The fit below which a tool says that nothing fits, and shows the nearest apart (README)."""
 MAX_NEAREST = 3
@@ -41,7 +41,7 @@ def words_score(bm25: float) -> float:
 
 
 def bm25_of(words: float) -> float:
-    """The BM25 score of which :func:`words_score` made a share."""
+    """The inverse of :func:`words_score`: the BM25 score."""
     return HALF_BM25 * words / (1.0 - words) if words < 1.0 else math.inf
 
 

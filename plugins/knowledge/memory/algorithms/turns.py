@@ -17,7 +17,7 @@ from plugins.knowledge.memory.model.query_context import Scored
 from plugins.knowledge.memory.model.record import Record
 
 W_BEFORE = 0.6
-"""How much of what the turn before is worth beyond a turn is added to that one."""
+"""The share added to a turn of how much higher the turn before it scores."""
 W_AFTER = 0.2
 """The same of the turn after it."""
 MAX_PAUSE = timedelta(hours=6)

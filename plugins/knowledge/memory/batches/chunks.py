@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from plugins.knowledge.memory.store.writes import NoticeKind
 
 CHUNK_SIZE = 25
-"""Entries of one transaction: as others wait for it, about as long as they wait for a query."""
+"""Entries of one transaction: others wait for it, with so many about as long as for a query."""
 _MAX_CHUNK_CHARACTERS = 128 * 1024
 """Characters of them, unless one alone has more."""
 

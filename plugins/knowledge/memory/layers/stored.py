@@ -95,7 +95,7 @@ class StoredLayer:
     async def _said(
         self, words: WordAnswers, near: Mapping[str, Scored], question: Question
     ) -> dict[str, Scored]:
-        """What words find, with the words of what is near and was not among the best of these."""
+        """The scores by words: of what words found, and of what only the vectors found."""
         said = {one.id: one for one in words.found}
         if len(said) < question.limit:
             return said
@@ -111,7 +111,7 @@ class StoredLayer:
         question: Question,
         vector: Vector,
     ) -> dict[str, Scored]:
-        """How near that is which words find, and which was not among the nearest."""
+        """The similarity of what words found and the vector search did not."""
         left = {one.id: one for one in words if one.id not in near}
         if len(near) < question.limit or not left:
             return {}
@@ -120,7 +120,7 @@ class StoredLayer:
         return {}
 
     async def _told(self, vectors: MemoryVectors, question: Question) -> dict[str, Scored]:
-        """What those whom the question names say that is near to the rest of it."""
+        """Entries that people named in the question said, by similarity to the rest of it."""
         if question.focus is None:
             return {}
         labels = (*question.entry_filter.labels, question.voices)

@@ -1,4 +1,4 @@
-"""An entry's access policy, and the keys of which a reader needs one (protocol, "Access Policy").
+"""An entry's access policy, and the keys that let somebody read it (protocol, "Access Policy").
 
 Every entry names the keys that may read it, and every caller holds keys (``rights/access.py``). Who
 holds a key that the entry names may read it. SQL, vector filters and streams compare these two sets
@@ -67,7 +67,7 @@ PRIVATE = AccessPolicyConfig(policy=AccessPolicy.PRIVATE)
 
 
 def readers(owner: str, access: AccessPolicyConfig) -> frozenset[str]:
-    """The keys of which a caller needs one.
+    """The keys that let their holder read an entry; any one is enough.
 
     Args:
         owner: the id of the person whose entry it is; they can always read it.

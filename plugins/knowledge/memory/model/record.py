@@ -70,7 +70,7 @@ class Record:
         expires: when its layer gives it up, or None.
         validity: when what it says happened and holds, as far as that was said.
         verified: who last looked whether it holds, or None.
-        challenged: whether another entry is, or seems, at odds with it.
+        challenged: whether a later entry ends, contests or seems to replace it, or is only newer.
         number: its place in the order in which entries were written; 0 of one that is not yet.
         follows: the number of the turn of a conversation before it, or None.
         taken_from: the number of the turn whose words it has, where it was found in one.
@@ -115,7 +115,7 @@ class Record:
 
     @property
     def readers(self) -> frozenset[str]:
-        """The keys of which a caller needs one to read it."""
+        """The keys that let their holder read it; any one is enough."""
         return readers(self.owner, PRIVATE if self.layer in OWNER_ONLY_LAYERS else self.access)
 
     @property

@@ -30,8 +30,8 @@ LOOKED_AT = 10
 MAX_LINKED = 3
 """Entries that this raises, so that what answers by itself is not crowded out."""
 W_LINKED = 0.8
-"""How much of what an answer is worth beyond an entry is added to it, where only these two name
-the same."""
+"""The share added to an entry of how much higher the answer scores that names the same thing, where
+no third entry names it."""
 
 
 @dataclass(frozen=True, slots=True)

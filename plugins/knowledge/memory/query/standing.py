@@ -21,13 +21,13 @@ from plugins.knowledge.memory.store.words import term_ids
 from plugins.knowledge.standing import times_in_words, told_end
 
 W_ENDED = 0.6
-"""What is left of the score of what holds no more."""
+"""The factor on the score of an entry that holds no more."""
 W_DOUBTED = 0.9
-"""What is left of the score of what seems to be replaced."""
+"""The factor on the score of an entry that seems to be replaced."""
 W_OLDER = 0.98
-"""What is left of the score where something newer of the same thing answers as well."""
+"""The factor on the score of an entry where a newer one about the same thing answers as well."""
 AS_GOOD = 0.6
-"""The share of the older one's score from which on the newer one answers as well."""
+"""The newer entry answers as well where it scores at least this share of the older one's score."""
 AS_NEAR = 0.2
 """How much less near to the question the newer one may be, in cosine, where it says other things:
 what is said later of a thing is mostly of another property of it."""

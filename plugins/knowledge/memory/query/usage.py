@@ -15,7 +15,7 @@ class Usage:
     """Uses that are not written yet; a process that is killed loses those of the last seconds.
 
     Args:
-        entries: writes them.
+        keep: writes them to the database.
         every: seconds between two writes.
     """
 

@@ -78,7 +78,7 @@ class ApprovalRules(PluginConfig):
             agreement: what a person said yes to.
 
         Raises:
-            Unagreed: nobody allowed just this.
+            ApprovalNeeded: nobody approved exactly this write.
         """
         if not self.requires_approval(wanted):
             return

@@ -22,7 +22,8 @@ class AuditRecord:
         operation: what: ``create``, ``update``, ``delete``, ``erase``, ``approve`` ...
         entry: the entry's id, or None where it has none yet.
         outcome: ``done``, ``pending``, ``refused`` ...
-        request: the request's id, as logs and answers carry it.
+        request: what it refers to: the id of an approval request, or of the entry that stands in
+            place of this one, or that it was related to.
         at: when; set as it is written.
     """
 

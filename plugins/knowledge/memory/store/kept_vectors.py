@@ -91,7 +91,7 @@ class KeptVectors:
         return {texts[key]: vector for key, vector in found.items() if key in texts}
 
     async def models(self) -> set[str]:
-        """The models of which vectors of entries are kept."""
+        """The names of the models whose vectors of entries are kept."""
         return {name.removeprefix(MEMORY_PREFIX) for name in await self._kept.models(MEMORY_PREFIX)}
 
     async def delete_in(self, connection: AsyncConnection, ids: Collection[str]) -> None:

@@ -46,7 +46,7 @@ class Notices:
         """Tell some people of something; where there is nobody to tell, nothing is written.
 
         Args:
-            readers: the keys of which one is needed to hear of it (``rights/access.py``).
+            readers: the keys whose holders are told; any one is enough (``rights/access.py``).
             kind: what happened.
             body: JSON values that say more: ids, and never what an entry says.
             entry: the id of the entry that it is about; with that one its body is erased.

@@ -83,7 +83,7 @@ class Reads:
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
         """Entries by their ids, with their writers; not those gone, or that no key may read."""
-        # What no id can be is not asked for: PostgreSQL takes no NUL, and no half of a character.
+        # Ids that cannot exist are left out: PostgreSQL takes neither a NUL nor a lone surrogate.
         possible = sorted(id for id in ids if id.isascii() and id.isprintable())
         if not possible or not keys:
             return {}

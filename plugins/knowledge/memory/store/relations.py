@@ -81,7 +81,7 @@ class Relations:
     async def challenging(
         self, targets: Collection[str], keys: frozenset[str], answers: Collection[str]
     ) -> list[Challenge]:
-        """What is at odds with some entries, of that which one of the keys may read.
+        """The later entries at odds with some others, of those that one of the keys may read.
 
         Args:
             targets: the ids of the earlier ones.

@@ -84,9 +84,9 @@ class KnownPoint(NamedTuple):
 
     Attributes:
         collection: where.
-        entry: of which entry.
-        version: of which version of that.
-        passage: which passage of that; 0 for its beginning.
+        entry: the entry's id.
+        version: the version of the entry that it was made of.
+        passage: the passage's number; 0 is the beginning.
         whole: whether the points of all later passages stand beside that of the beginning.
     """
 

@@ -24,7 +24,7 @@ from plugins.knowledge.retrieval import bm25
 AVERAGE_TERMS = 50.0
 """Terms of an entry, about; a constant, so that no score depends on others' entries."""
 MIN_ENTRIES = 1000
-"""How many entries there are taken to be, at least: counting them costs more than a search."""
+"""The least number of entries in the IDF: counting the readable ones costs more than a search."""
 MAX_TERMS = 32
 """Terms of a question that count: the first ones."""
 

@@ -51,7 +51,7 @@ class LoggedEvent:
         kind: what happened.
         entry: the entry's id, or "".
         layer: the entry's, or "".
-        readers: who is told (``access.hears``).
+        readers: the keys whose holders are told (``rights/access.py``: ``is_addressed``).
         at: when it happened.
         body: what it said, as JSON values; None where that was erased, or is not told.
         size: characters of the body.

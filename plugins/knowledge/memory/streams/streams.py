@@ -58,7 +58,8 @@ class Streams:
         Args:
             request: the question.
             caller: who asks.
-            last: the id of the last event that was had; None of it is asked again after the end.
+            last: the id of the last event that the client has. After the final one nothing follows;
+                after any other the question is asked again.
 
         Raises:
             MemoryFailed: as the query operation.

@@ -59,7 +59,7 @@ class Remembered(BaseModel):
     score: float | None = Field(None, description="How well it answers, 0 to 1.")
     standing: str | None = Field(None, description=STANDING_FIELD)
     shares: str | None = Field(
-        None, description="What it names and another answer too, where that led to it."
+        None, description="The name it shares with another answer, where that answer led to it."
     )
 
 

@@ -37,7 +37,7 @@ def build_upkeep(
     Args:
         entries: its stores.
         database: the plugin's database.
-        purge_batches: forgets the batches that were sent before a moment.
+        purge_batches: forgets the batches that were sent before a moment, and queues stalled ones.
         log: for the admin.
         schedule: when there is a pass, as a cron expression in UTC.
         documents: which documents of the knowledge base want a look.

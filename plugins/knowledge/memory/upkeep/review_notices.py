@@ -59,7 +59,7 @@ def _cause(one: Overdue) -> str:
 
 
 def _readers(some: Iterable[Overdue]) -> Mapping[str, int]:
-    """Who is told, by the keys of which they hold one, and of how many documents."""
+    """How many documents to tell of, by the key whose holders are told."""
     found: Counter[str] = Counter()
     for one in some:
         authors = {author_key(each) for each in one.entry.metadata.author or ()}

@@ -58,8 +58,8 @@ class VectorRepair:
 
         Args:
             points: of one collection.
-            there: numbers of entries of which the point stands.
-            whole: numbers of those of which the points of all passages stand.
+            there: takes the numbers of entries whose first point is right.
+            whole: takes the numbers of those that have the points of all their passages.
         """
         name = points[0].collection
         current = await self.inventory.current({(one.entry, one.version) for one in points})

@@ -103,7 +103,7 @@ class Entries:
                 says is compared from now on, and no more what the turn says.
 
         Raises:
-            Unagreed: a person has to allow it first.
+            ApprovalNeeded: a person has to allow it first.
             MemoryFailed: the caller may not, the entry is too large, or it cannot be embedded.
         """
         person = require_role(caller, self.roles.write, "write to memory")
@@ -157,7 +157,7 @@ class Entries:
             seen: the entry, where it was read a moment ago.
 
         Raises:
-            Unagreed: a person has to allow it first.
+            ApprovalNeeded: a person has to allow it first.
             MemoryFailed: there is no such entry to see, the caller may not change it, or it was
                 changed meanwhile in the same place (``CONFLICT``).
         """
@@ -259,7 +259,7 @@ class Entries:
             agreement: what a person said yes to.
 
         Raises:
-            Unagreed: a person has to allow it first.
+            ApprovalNeeded: a person has to allow it first.
             MemoryFailed: the caller may not, or they would supersede each other in a circle.
         """
         person = require_role(caller, self.roles.write, "write to memory")
