@@ -16,7 +16,7 @@ The README ("Where nothing fits") has the measurements: what floors from 0.15 to
 right answers, and how many questions in vain they leave without an answer.
 
 Where one document reaches it, the others stay, however low they score: cut at the floor too, nDCG@5
-on civic-kb's given questions fell from .685 to .659 (with the weights before decision 0044).
+on civic-kb's given questions fell from .685 to .659, with the weights before decision 0044.
 """
 
 MIN_WORD_SHARE = 1 / 3
