@@ -25,7 +25,9 @@ MAX_TEXT_BYTES = 5 * 1024 * 1024
 MEMORY_BYTES = 2 * 1024**3
 """How much address space a conversion may take; the libraries alone take about 1 GiB of it."""
 CPU_S = 60
+"""Seconds of processor time that a conversion may take."""
 TIMEOUT_S = 120.0
+"""Seconds after which it is ended, however little it computed."""
 
 _TOO_MUCH = "needs more than {memory} MiB of memory or {cpu} s; it is not read. Export it anew."
 

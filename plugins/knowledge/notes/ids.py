@@ -12,6 +12,7 @@ MAX_ID_BYTES = 235
 MAX_PATH_BYTES = 1000
 """A key has at most 1,024 bytes, with the prefix that the plugin's share of the store has."""
 MAX_PART_BYTES = 240
+"""What lies between two slashes of a key has at most so many bytes, as a file's name has."""
 MANIFEST_KEY = "metadata/manifest.json"
 CONTENT_PREFIX = "content/"
 RAW_PREFIX = "raw/"

@@ -97,6 +97,7 @@ class Note:
     """What was read.
 
     Attributes:
+        origin: the file that it was read from.
         raw: the file's bytes.
         document: the document, or None where the note cannot be one.
         problems: what a member should mend, in the order of the lines.

@@ -24,8 +24,11 @@ W_TERM = 1.0
 W_OTHER_NAME = 0.5
 """The greatest weight of a term's other name; of more than two, all together have 1."""
 _MAX_NAME_CHARACTERS = 200
+"""What is longer names nothing, and is not looked up."""
 _MAX_NAME_WORDS = 5
+"""Words of the longest name that is looked for within a question."""
 _MAX_QUESTION_WORDS = 60
+"""The first words of a question, among which names are looked for."""
 
 
 @lru_cache(maxsize=65_536)

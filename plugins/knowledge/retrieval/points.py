@@ -37,10 +37,16 @@ MARK = "mark"
 """The payload field that names what a point was made of."""
 
 _LEAD_CHARACTERS = 200
+"""Characters of a document's first passage that its head has."""
 _AVERAGE_TERMS = 56.0
+"""Terms of a passage, about; a constant, so that no document's scores hang on the others."""
 _AVERAGE_WHOLE = 150.0
-"""Below what documents have: who says everything twice pays for its length (test_hubness.py)."""
+"""The same of a whole document.
+
+It is below what documents have: who says everything twice pays for its length (test_hubness.py).
+"""
 _W_TITLE = _W_HEADING = 2.0
+"""How often a word in a title or a heading counts, where one in the text counts once."""
 
 
 @dataclass(frozen=True, slots=True)

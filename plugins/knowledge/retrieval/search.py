@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 MAX_QUESTION_CHARACTERS = 2000
+"""Characters of a question; a longer one is refused."""
 _MAX_NEAR = 80
 """Heads and passages together."""
 _MAX_TERM_HITS = 30
+"""Passages and heads that are found by words, and as many whole documents."""
 _MAX_LIKELY = 30
 """The documents whose points are all compared: more than are shown, as what is compared moves."""
 _MAX_MEASURED = 600

@@ -17,6 +17,7 @@ from plugins.knowledge.notes.fields import Maybe
 from plugins.knowledge.notes.frontmatter import Problem
 
 FORMAT = 1
+"""The version of a manifest's form; one of another is not read, and all files are read again."""
 
 
 class FileRecord(BaseModel):

@@ -29,6 +29,7 @@ MAX_CHANGES = 128
 MIN_WHOLE_BYTES = 256 * 1024
 """Bytes of changes from which on the manifest is written whole; a quarter of its size if more."""
 CONCURRENT_READS = 16
+"""Changes that are read from the store at a time."""
 _MAX_ATTEMPTS = 4
 """How often a manifest is written where others write in the same moment."""
 

@@ -63,6 +63,7 @@ class Status:
     Attributes:
         ready: whether a sync has finished since the start.
         done: documents written by the sync that runs, of ``total``.
+        total: documents that it has to write.
         notes: how many notes the sources hold.
         unpublished: how many of them do not ask to be served.
         problems: what members should mend; what is told once, once.

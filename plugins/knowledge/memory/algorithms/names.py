@@ -15,6 +15,7 @@ from plugins.knowledge.memory.algorithms.vocabulary import KINDS, PREPOSITIONS
 QUESTION = re.compile(r"\b(?:what|which|who|whom|whose|where|when|why|how)\b", re.I)
 """Words that ask."""
 MAX_NAMES = 5
+"""Names of a question that count: the first ones."""
 _WORD = re.compile(r"[^\W\d_][\w-]*(?:['\u2019]s\b)?")
 _BEGINS = re.compile(r"(?:^|[.?!;:]\s+)$")
 _OWNER = re.compile(r"['\u2019]s$")

@@ -10,6 +10,7 @@ from plugins.knowledge.memory.model.entry import Layer
 DEFAULT_VALUE = 0.5
 """What an importance or a confidence that nobody stated counts."""
 W_IMPORTANCE, W_CONFIDENCE, W_USE, W_AGE = 0.35, 0.25, 0.3, 0.1
+"""The weights of :func:`score`; they add up to 1."""
 HALF_USES = 3.0
 """Uses after which use counts half."""
 HALF_AGE_DAYS = {Layer.WORKING: 1 / 24, Layer.SESSION: 1.0, Layer.EPISODIC: 7.0}
@@ -21,6 +22,7 @@ NEXT_LAYER = {
 }
 """The ladder. An entry in any other layer was put there on purpose, and stays."""
 THRESHOLD = 0.6
+"""The score from which an entry moves to the next layer."""
 IDLE_DAYS = 90.0
 """Days without use before which nothing moves to the archive."""
 MIN_KEPT_WORTH = 0.4

@@ -51,6 +51,7 @@ MAX_ERRORS = 1000
 RETRY_TIMEOUT = timedelta(days=1)
 """How long a batch is retried after it was sent, while a store does not answer."""
 _MAX_WAIT_S = 60.0
+"""Seconds between two retries, at most."""
 
 Progress = Callable[[int, int], None]
 """``progress(done, total)``: hears how far a batch is."""

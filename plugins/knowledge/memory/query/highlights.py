@@ -16,6 +16,7 @@ from plugins.knowledge.memory.algorithms.passages import passages
 from plugins.knowledge.memory.model.responses import Highlight
 
 MAX_PARTS = 3
+"""Parts of an entry that are shown: those with most words of the query."""
 MAX_PART_CHARACTERS = 240
 """Characters of one part."""
 MORE_WORDS = 2

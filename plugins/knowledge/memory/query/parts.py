@@ -7,6 +7,7 @@ import re
 from plugins.knowledge.memory.algorithms.names import QUESTION, names_in
 
 MAX_PARTS = 3
+"""Parts up to which a question is asked in parts; one of more is asked whole alone."""
 MIN_WORDS = 3
 """Words of a part; shorter ones ask for nothing by themselves."""
 _BETWEEN = re.compile(

@@ -37,6 +37,7 @@ PAGE_SIZE = 100
 MAX_SKIPPED_EVENTS = 500
 """Events a follower may not see, after which it is sent its position alone."""
 _RETRY_INTERVAL_S = 5.0
+"""Seconds before the cache is listened to again, where that broke off."""
 
 Admits = Callable[[LoggedEvent, EntryState | None], bool]
 """Whether a follower is told of an event, whose entry is like this now."""
