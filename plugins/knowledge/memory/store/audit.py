@@ -22,8 +22,8 @@ class AuditRecord:
         operation: what: ``create``, ``update``, ``delete``, ``erase``, ``approve`` ...
         entry: the entry's id, or None where it has none yet.
         outcome: ``done``, ``pending``, ``refused`` ...
-        request: what it refers to: the id of an approval request, or of the entry that stands in
-            place of this one, or that it was related to.
+        about: what else it refers to: the id of an approval request, or of the entry that stands
+            in place of this one, or that it was related to.
         at: when; set as it is written.
     """
 
@@ -31,7 +31,7 @@ class AuditRecord:
     operation: str
     entry: str | None
     outcome: str
-    request: str | None = None
+    about: str | None = None
     at: datetime | None = None
 
 
@@ -62,7 +62,7 @@ class AuditLog:
                 "operation": each.operation,
                 "entry": each.entry,
                 "outcome": each.outcome,
-                "request": each.request,
+                "request": each.about,
             }
             for each in audit_records
         ]

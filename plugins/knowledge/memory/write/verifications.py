@@ -55,7 +55,7 @@ class Verifications:
             version=None if note is None else note.state,
             digest=None if note is None else note.digest,
         )
-        writes = self.entries.audited(AuditRecord(person, "confirm", id, "done"))
+        writes = self.entries.audited(AuditRecord(person, "verify", id, "done"))
         if not await writes.verify(id, record.version, verified):
             message = "The entry was changed in this moment. Read it again."
             raise MemoryFailed(ErrorCode.CONFLICT, message)

@@ -42,6 +42,14 @@ async def test_a_note_that_says_something_else_is_said_with_what_was_verified_by
     assert await told(world) == "its source has changed since"
 
 
+async def test_a_verification_is_in_the_audit_log_by_the_name_that_it_has_everywhere(
+    world: World,
+) -> None:
+    id = await verified(world)
+    last, _ = await world.memory.entries.audit.of(id)
+    assert (last.person, last.operation, last.outcome) == (ANA.person, "verify", "done")
+
+
 async def test_a_note_that_was_never_there_verifies_nothing(world: World) -> None:
     made = await world.remember(ANA, LOCK)
     with pytest.raises(MemoryFailed, match="no note"):

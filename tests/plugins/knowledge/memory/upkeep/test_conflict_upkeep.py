@@ -28,7 +28,7 @@ async def test_two_entries_that_came_to_say_the_same_become_one(world: World) ->
     with pytest.raises(MemoryFailed):
         await world.memory.reader.entry(other.id, ANA)
     (audit_record, *_) = await world.memory.entries.audit.of(other.id)
-    assert (audit_record.person, audit_record.operation, audit_record.request) == (
+    assert (audit_record.person, audit_record.operation, audit_record.about) == (
         "upkeep",
         "replace",
         first.id,
