@@ -215,7 +215,7 @@ class Governance(Part):
 
     require_approval: Flag = False
     verification_required: Flag = False
-    audit_log: Flag = True
+    audit_log: Flag = Field(True, description="Ignored: every write is audited.")
 
 
 class CreateRequest(Sent):

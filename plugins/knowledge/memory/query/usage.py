@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 
+WRITE_INTERVAL_S = 5.0
+"""Seconds between two writes of the counts."""
 WriteUses = Callable[[Mapping[str, int]], Awaitable[None]]
 """``await keep({id: uses})``: adds uses to what is known of entries."""
 
@@ -16,11 +18,10 @@ class Usage:
 
     Args:
         keep: writes them to the database.
-        every: seconds between two writes.
     """
 
-    def __init__(self, keep: WriteUses, every: float = 5.0) -> None:
-        self._keep, self._every = keep, every
+    def __init__(self, keep: WriteUses) -> None:
+        self._keep = keep
         self._waiting: Counter[str] = Counter()
 
     def count(self, ids: Iterable[str]) -> None:
@@ -30,7 +31,7 @@ class Usage:
     async def run(self) -> None:
         """Write now and then, for as long as it is awaited."""
         while True:
-            await asyncio.sleep(self._every)
+            await asyncio.sleep(WRITE_INTERVAL_S)
             with suppress(Exception):  # the next time it is tried again
                 await self.flush()
 

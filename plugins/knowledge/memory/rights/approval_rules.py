@@ -24,12 +24,10 @@ class Agreement:
     Attributes:
         readers: the keys that the entry may be open to.
         version: of the entry that they were asked about; 0 of a new one.
-        by: who gave it, where that is not who writes.
     """
 
     readers: frozenset[str]
     version: int = 0
-    by: str | None = None
 
 
 class ApprovalNeeded(MemoryFailed):

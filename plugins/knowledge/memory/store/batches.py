@@ -14,7 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.contract import Database
 from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.tables import batch_entries, batches
-from plugins.knowledge.memory.store.tables import batch_entries as table
 
 Operation = Literal["create", "update", "delete", "upsert"]
 Status = Literal["pending", "processing", "completed", "failed"]
@@ -126,11 +125,15 @@ class BatchStore:
             start: the place of the first.
             count: how many at most.
         """
-        return await self._items(table.c.batch == id, table.c.place >= start, limit=count)
+        return await self._items(
+            batch_entries.c.batch == id, batch_entries.c.place >= start, limit=count
+        )
 
     async def failures(self, id: str, limit: int) -> list[BatchItem]:
         """The first writes of a batch that failed."""
-        return await self._items(table.c.batch == id, table.c.outcome == "failed", limit=limit)
+        return await self._items(
+            batch_entries.c.batch == id, batch_entries.c.outcome == "failed", limit=limit
+        )
 
     async def count_open(self, person: str) -> int:
         """How many batches of a person are not done."""
@@ -220,7 +223,7 @@ class BatchStore:
 
     async def pending_requests(self, id: str) -> list[Any]:
         """What the writes of a batch ask for that were not tried."""
-        items = await self._items(table.c.batch == id, table.c.request.is_not(None))
+        items = await self._items(batch_entries.c.batch == id, batch_entries.c.request.is_not(None))
         return [each.request for each in items]
 
     async def sent_before(self, moment: datetime) -> list[str]:
@@ -233,8 +236,8 @@ class BatchStore:
             return list(await connection.scalars(chosen))
 
     async def _items(self, *conditions: Any, limit: int | None = None) -> list[BatchItem]:
-        shown = [table.c[each.name] for each in fields(BatchItem)]
-        chosen = sa.select(*shown).where(*conditions).order_by(table.c.place).limit(limit)
+        shown = [batch_entries.c[each.name] for each in fields(BatchItem)]
+        chosen = sa.select(*shown).where(*conditions).order_by(batch_entries.c.place).limit(limit)
         async with self._database.read() as connection:
             return [BatchItem(**row._mapping) for row in await connection.execute(chosen)]
 

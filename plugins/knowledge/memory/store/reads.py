@@ -261,7 +261,6 @@ class Reads:
         if not ids or not question.keys:
             return {}
         shape, values = self.asked(question)
-        values["layer"] = str(layer)
         values |= {"layer": str(layer), "ids": ids}
         async with self.database.read() as connection:
             rows = await connection.execute(_shown_by_id(shape), values)
