@@ -143,24 +143,35 @@ class Search:
         hits = await self._hits(question, filters, up_to, asked)
         ranked = rank(question, hits, len(self._store.entries(up_to)))
         found = self._visible(ranked, filters, up_to)
-        matches = await self._matching(hits, filters, up_to, asked) if facets else {}
-        fitting = not floor or await self._fits(question, found, hits, asked)
-        far = [] if fitting else [one.entry for one in found]
-        found = [] if far else await self._ordered(question, found, filters, up_to, asked)
-        matches = matches | {one.entry.key: one.entry for one in found} if found else {}
+        if not found or (floor and not await self._fits(question, found, hits, asked)):
+            note = nothing_fits(one.entry for one in found)
+            return self._answer([], {} if facets else None, asked, note)
+        found = await self._ordered(question, found, filters, up_to, asked)
+        matches = None
+        if facets:
+            matches = await self._matching(hits, filters, up_to, asked)
+            matches |= {one.entry.key: one.entry for one in found}
         shown = await self._quoted(found[: filters.limit], asked)
         results = [self._result(question, one, up_to) for one in shown]
-        notes = [
-            None if found else nothing_fits(far),
-            self.unfinished(),
-            _ANEW_NOTE if asked.anew else None,
-            _KEYWORD_NOTE if self._host.embedder is None else None,
-        ]
+        results = await self._with_documents(results, up_to) if documents else results
+        return self._answer(results, matches, asked, "")
+
+    def _answer(
+        self,
+        results: list[SearchResult],
+        matches: dict[str, Entry] | None,
+        asked: _Asked,
+        note: str,
+    ) -> SearchResults:
+        """The answer; what matches is counted, unless it is None."""
+        anew = _ANEW_NOTE if asked.anew else None
+        without_model = _KEYWORD_NOTE if self._host.embedder is None else None
+        notes = [note, self.unfinished(), anew, without_model]
         return SearchResults(
-            results=await self._with_documents(results, up_to) if documents else results,
+            results=results,
             mode="hybrid" if asked.by_meaning else "keyword",
-            facets=counted(matches.values(), NARROWING) if facets else None,
-            matching=len(matches) if facets else None,
+            facets=None if matches is None else counted(matches.values(), NARROWING),
+            matching=None if matches is None else len(matches),
             note=" ".join(filter(None, notes)) or None,
         )
 
