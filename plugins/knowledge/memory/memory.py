@@ -20,7 +20,7 @@ from plugins.knowledge.memory.layers.notes import NotesLayer
 from plugins.knowledge.memory.layers.stored import StoredLayer
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.entry import Layer
-from plugins.knowledge.memory.model.query_context import EntrySource, SearchLayer
+from plugins.knowledge.memory.model.query_context import SearchLayer
 from plugins.knowledge.memory.model.responses import ProviderName
 from plugins.knowledge.memory.personal_data import MemoryPersonalData
 from plugins.knowledge.memory.query.authors import Authors
@@ -191,23 +191,23 @@ def _assembled(
     reads, working, vectors = entries.reads, entries.working, entries.vectors
     governed = _governed(entries, unit_of_work, host)
     batches = _batches(governed, host, unit_of_work)
-    usage, kept = _usage(working, entries.writes), batches.requeue_stalled
+    usage = _usage(working, entries.writes)
     notes, authors = NotesLayer(knowledge), Authors(host.people, reads)
-    sources: list[EntrySource] = [working, reads, notes]
     standing = StandingOrder(entries.relations.store, reads, clock, notes)
-    order = (standing, LinkedAnswers(EntityLinks(reads), vectors, standing))
-    asks = (host.embedder, vectors, usage, _provider(host), failed, roles, authors, *order)
+    query = _query_engine(host, entries, notes, usage, authors, standing, failed)
     return Memory(
-        query=(query := QueryEngine(_layers(working, reads, vectors, notes), sources, *asks)),
+        query=query,
         streams=Streams(hub.events, hub, query, roles, clock),
         entries=entries,
         governed=governed,
         batches=batches,
-        reader=EntryReader(sources, reads, usage, roles),
+        reader=EntryReader(query.sources, reads, usage, roles),
         lists=EntryLists(reads, working, roles, authors),
         authors=authors,
         usage=usage,
-        upkeep=build_upkeep(entries, unit_of_work, kept, host.log, upkeep, knowledge.standings),
+        upkeep=build_upkeep(
+            entries, unit_of_work, batches.look_after, host.log, upkeep, knowledge.standings
+        ),
         personal_data=MemoryPersonalData(entries, unit_of_work, batches.store, reader.offered),
         exchange=host.exchange,
         people=host.people,
@@ -218,8 +218,29 @@ def _assembled(
     )
 
 
-def _provider(host: Host) -> ProviderName:
-    return ProviderName(name=host.portal, version=_VERSION)
+def _query_engine(
+    host: Host,
+    entries: Entries,
+    notes: NotesLayer,
+    usage: Usage,
+    authors: Authors,
+    standing: StandingOrder,
+    failed: FailureLog,
+) -> QueryEngine:
+    reads, working, vectors = entries.reads, entries.working, entries.vectors
+    return QueryEngine(
+        layers=_layers(working, reads, vectors, notes),
+        sources=[working, reads, notes],
+        embedder=host.embedder,
+        vectors=vectors,
+        usage=usage,
+        provider=ProviderName(name=host.portal, version=_VERSION),
+        failed=failed,
+        roles=entries.roles,
+        authors=authors,
+        standing=standing,
+        linked=LinkedAnswers(EntityLinks(reads), vectors, standing),
+    )
 
 
 def _entries(
@@ -231,9 +252,18 @@ def _entries(
     audit = AuditLog(host.database, clock)
     working = WorkingLayer()
     store = Relations(host.database, clock)
-    relations = EntryRelations(store, reads, working, vectors)
-    told = (hub.tell, rules, relations)
-    return Entries(reads, writes, working, vectors, audit, roles, clock, *told)
+    return Entries(
+        reads=reads,
+        writes=writes,
+        working=working,
+        vectors=vectors,
+        audit=audit,
+        roles=roles,
+        clock=clock,
+        tell=hub.tell,
+        rules=rules,
+        relations=EntryRelations(store, reads, working, vectors),
+    )
 
 
 def _layers(

@@ -68,7 +68,7 @@ class Batches:
         jobs: the plugin's jobs.
         log: for the admin.
         wait: seconds before the first retry of a store that does not answer.
-        last_done: how far each batch was that had not ended at the last :meth:`requeue_stalled`.
+        last_done: how far each batch was that had not ended at the last :meth:`look_after`.
     """
 
     governed: GovernedEntries
@@ -157,7 +157,7 @@ class Batches:
         await self.store.remove(old)
         return len(old)
 
-    async def requeue_stalled(self, before: datetime) -> int:
+    async def look_after(self, before: datetime) -> int:
         """As :meth:`purge`, and queue those again that have stood still since the last time.
 
         Their job was lost: with another replica, or where its start found a full disk.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from mcp_types import InputRequiredResult
 from pydantic import BaseModel, ConfigDict, Field
@@ -74,7 +74,13 @@ def tools(memory: Memory) -> list[Tool]:
         _remember(memory),
         conversation_tool(memory),
         _update(memory),
-        Tool.of(_forget(memory), annotations=CHANGES, floor=Tier.PUBLIC, title="Forget"),
+        Tool.of(
+            _forget(memory),
+            result=Forgotten,
+            annotations=CHANGES,
+            floor=Tier.PUBLIC,
+            title="Forget",
+        ),
         Tool.of(_history(memory), annotations=READ_ONLY, floor=Tier.PUBLIC, title="Memory history"),
         *standing_tools(memory),
         people_tool(memory),
@@ -253,7 +259,9 @@ def _update(memory: Memory) -> Tool:
 
 
 def _forget(memory: Memory) -> Any:
-    async def forget(id: str, hard: bool = False, *, caller: Caller) -> Forgotten:
+    async def forget(
+        id: str, hard: bool = False, *, caller: Caller
+    ) -> Forgotten | InputRequiredResult:
         """Remove an entry of yours, so that nobody finds it any more.
 
         Args:
@@ -264,7 +272,7 @@ def _forget(memory: Memory) -> Any:
         try:
             gone = await memory.governed.delete(request, caller, consent_through(memory.exchange()))
         except NeedsAnswer as needs:
-            return cast("Forgotten", needs.result)  # the gateway passes it on
+            return needs.result
         waits = gone.approval_required
         return Forgotten(
             id=gone.entry_id,

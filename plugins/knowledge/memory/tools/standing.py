@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
+from mcp_types import InputRequiredResult
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Tier, Tool
@@ -43,14 +44,22 @@ class Verified(BaseModel):
 def standing_tools(memory: Memory) -> list[Tool]:
     """The tools, in the order in which a model should consider them."""
     return [
-        Tool.of(_settle(memory), annotations=CHANGES, floor=Tier.PUBLIC, title="Settle a memory"),
+        Tool.of(
+            _settle(memory),
+            result=Settled,
+            annotations=CHANGES,
+            floor=Tier.PUBLIC,
+            title="Settle a memory",
+        ),
         Tool.of(_verify(memory), annotations=ADDS, floor=Tier.PUBLIC, title="Verify a memory"),
         Tool.of(_review(memory), annotations=READ_ONLY, floor=Tier.PUBLIC, title="Review memory"),
     ]
 
 
 def _settle(memory: Memory) -> Any:
-    async def settle_memory(id: str, target: str, decision: Decision, *, caller: Caller) -> Settled:
+    async def settle_memory(
+        id: str, target: str, decision: Decision, *, caller: Caller
+    ) -> Settled | InputRequiredResult:
         """Say how an entry goes together with an earlier one that `remember` found near, or that
         is out of date. What you cannot tell, ask your person.
 
@@ -66,7 +75,7 @@ def _settle(memory: Memory) -> Any:
                 id, draft, caller, consent_through(memory.exchange())
             )
         except NeedsAnswer as needs:
-            return cast("Settled", needs.result)  # the gateway passes it on
+            return needs.result
         waiting = made.approval_required
         return Settled(
             id=id,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def build_upkeep(
     entries: Entries,
     database: Database,
-    purge_batches: Callable[[datetime], Awaitable[int]],
+    look_after_batches: Callable[[datetime], Awaitable[int]],
     log: FilteringBoundLogger,
     schedule: str,
     documents: Standings,
@@ -37,7 +37,8 @@ def build_upkeep(
     Args:
         entries: its stores.
         database: the plugin's database.
-        purge_batches: forgets the batches that were sent before a moment, and queues stalled ones.
+        look_after_batches: forgets the batches that were sent before a moment, and queues those
+            again that stand still.
         log: for the admin.
         schedule: when there is a pass, as a cron expression in UTC.
         documents: which documents of the knowledge base want a look.
@@ -46,7 +47,7 @@ def build_upkeep(
     purge = Purge(entries, database)
 
     async def batches() -> dict[str, int]:
-        return {"batches": await purge_batches(entries.clock() - EVENT_RETENTION)}
+        return {"batches": await look_after_batches(entries.clock() - EVENT_RETENTION)}
 
     parts: dict[str, Part] = {
         "move": LayerMoves(inventory, entries),

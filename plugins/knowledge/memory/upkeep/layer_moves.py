@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -109,24 +109,20 @@ def target_layer(entry: LayerFacts, guarded: Collection[Layer]) -> Layer:
 
 def facts_of_record(record: Record, now: datetime) -> LayerFacts:
     """What decides an entry's layer."""
-    said = record.metadata
-    return LayerFacts(
-        layer=record.layer,
-        importance=said.importance,
-        confidence=said.confidence,
-        uses=record.uses,
-        age=(now - record.placed) / _DAY,
-        idle=(now - max(record.used, record.changed)) / _DAY,
-    )
+    return _facts(record, dict(record.metadata), record.changed, now)
 
 
 def facts_of_row(row: Any, now: datetime) -> LayerFacts:
     """The same, of a row of the inventory."""
+    return _facts(row, row.metadata, row.updated or row.created, now)
+
+
+def _facts(entry: Any, said: Mapping[str, Any], changed: datetime, now: datetime) -> LayerFacts:
     return LayerFacts(
-        layer=Layer(row.layer),
-        importance=row.metadata.get("importance"),
-        confidence=row.metadata.get("confidence"),
-        uses=row.uses,
-        age=(now - row.placed) / _DAY,
-        idle=(now - max(row.used, row.updated or row.created)) / _DAY,
+        layer=Layer(entry.layer),
+        importance=said.get("importance"),
+        confidence=said.get("confidence"),
+        uses=entry.uses,
+        age=(now - entry.placed) / _DAY,
+        idle=(now - max(entry.used, changed)) / _DAY,
     )

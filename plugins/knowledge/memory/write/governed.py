@@ -61,14 +61,14 @@ class _Question:
     """What the person in front of a client is asked.
 
     Attributes:
-        verb: what would be done, as the question's first word.
+        words: the question.
         record: the entry as it would be, or as it is where it is to be removed.
         operation: what would be done to which version, to tell one question from another.
         request: the request as JSON, likewise.
         more: what else it would change, in words.
     """
 
-    verb: str
+    words: str
     record: Record
     operation: str
     request: str
@@ -124,9 +124,8 @@ class GovernedEntries:
         _check_layer(record)
         verify = request.governance.verification_required
         agreement = Agreement(record.readers)
-        question = _Question(
-            "Keep", record, "create", request.model_dump_json(), instead_of(related)
-        )
+        asked, more = request.model_dump_json(), instead_of(related)
+        question = _Question(_in_words("Keep", record), record, "create", asked, more)
         if not verify and await self._consented(consent, question, person):
             return await self.entries.create(request, caller, record.id, agreement)
         if verify:
@@ -182,7 +181,8 @@ class GovernedEntries:
         _check_layer(current)
         agreement = Agreement(wanted.readers, current.version)
         operation = f"update {id} {current.version}"
-        question = _Question("Change", wanted, operation, request.model_dump_json())
+        asked = request.model_dump_json()
+        question = _Question(_in_words("Change", wanted), wanted, operation, asked)
         verify = request.governance.verification_required
         if not verify and await self._consented(consent, question, person):
             return await self.entries.update(id, request, caller, agreement)
@@ -223,7 +223,8 @@ class GovernedEntries:
             return await self.entries.delete(request, caller)
         _check_layer(current)
         operation = f"delete {current.version}"
-        question = _Question("Remove", current, operation, request.model_dump_json())
+        asked = request.model_dump_json()
+        question = _Question(_in_words("Remove", current), current, operation, asked)
         if await self._consented(consent, question, person):
             return await self.entries.delete(request, caller)
         payload = ApprovalPayload(readers=sorted(current.readers), asker=DelegatedRights.of(caller))
@@ -260,7 +261,8 @@ class GovernedEntries:
         agreement = Agreement(record.readers, record.version)
         operation = f"relate {id} {record.version}"
         more = _changed_by(related)
-        question = _Question("Let", record, operation, draft.model_dump_json(), more)
+        asked = draft.model_dump_json()
+        question = _Question("Does this hold now?", record, operation, asked, more)
         if await self._consented(consent, question, person):
             await self.entries.relate(record, draft, caller, agreement)
             return done
@@ -309,12 +311,8 @@ class GovernedEntries:
         if consent is None:
             return False
         record = asked.record
-        readers = _READERS_IN_WORDS[record.access.policy]
-        question = f"{asked.verb} this in memory, for {readers} to read?"
-        if asked.operation.startswith("relate"):
-            question = "Does this hold now?"
         answer = await consent(
-            f"{question}\n\n{excerpt(record.content)}{asked.more}",
+            f"{asked.words}\n\n{excerpt(record.content)}{asked.more}",
             f"{person}\n{asked.operation}\n{asked.request}",
         )
         if answer is Answer.NONE:
@@ -326,6 +324,11 @@ class GovernedEntries:
                 ErrorCode.GOVERNANCE_DENIED, "The person said no. Do not ask for it again."
             )
         return True
+
+
+def _in_words(verb: str, record: Record) -> str:
+    """What a person is asked before something is done to an entry."""
+    return f"{verb} this in memory, for {_READERS_IN_WORDS[record.access.policy]} to read?"
 
 
 def _waiting(record: Record, waiting: ApprovalRequired) -> CreateResponse:

@@ -319,14 +319,14 @@ async def test_old_batches_are_forgotten_and_what_they_wrote_stays(sender: Sende
 async def test_a_batch_whose_job_was_lost_is_queued_again(sender: Sender) -> None:
     sent = sender.world.clock()
     lost = await sender.submit(ANA, "create", [draft("Lost.")])
-    assert await sender.batches.requeue_stalled(sent) == 0
+    assert await sender.batches.look_after(sent) == 0
     assert sender.queue.batches == [lost]
-    await sender.batches.requeue_stalled(sent)
+    await sender.batches.look_after(sent)
     assert sender.queue.batches == [lost, f"{lost}/0"]
     await sender.batches.work(lost)
-    await sender.batches.requeue_stalled(sent)
+    await sender.batches.look_after(sent)
     assert len(sender.queue.batches) == 2
-    assert await sender.batches.requeue_stalled(sender.world.clock()) == 1
+    assert await sender.batches.look_after(sender.world.clock()) == 1
 
 
 async def test_a_batch_leaves_with_who_sent_it(sender: Sender) -> None:
