@@ -49,7 +49,7 @@ async def test_a_draft_lies_in_its_folder_until_somebody_moves_it(bench: Bench) 
     assert listed.status == "merged"
 
 
-async def test_one_that_somebody_deletes_is_closed(bench: Bench) -> None:
+async def test_a_draft_whose_file_somebody_deletes_is_closed(bench: Bench) -> None:
     await bench.drafts.create(page(), ANA)
     (name,) = bench.files()
     (bench.notes / "drafts" / name).unlink()

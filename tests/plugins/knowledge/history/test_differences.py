@@ -45,7 +45,7 @@ def test_a_difference_makes_the_later_text_of_the_earlier_one(
 
 
 @given(LINES, LINES, st.integers(0, 60))
-def test_it_is_never_longer_than_it_may_be_and_says_where_it_is_cut(
+def test_a_difference_is_never_longer_than_it_may_be_and_says_where_it_is_cut(
     before: list[str], after: list[str], most: int
 ) -> None:
     found, whole = difference(before, after, most), difference(before, after, 10_000)

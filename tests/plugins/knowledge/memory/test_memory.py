@@ -43,7 +43,7 @@ async def test_what_is_remembered_is_found_again(world: World, layer: Layer, mod
     assert 0 < answer.results[0].score <= 1
 
 
-async def test_it_is_kept_over_a_restart(open_world: Opener) -> None:
+async def test_an_entry_is_kept_over_a_restart(open_world: Opener) -> None:
     first = await open_world(WordEmbedder())
     entry = await first.remember(ANA, "Seeds are in the blue box.")
     again = await open_world(WordEmbedder())

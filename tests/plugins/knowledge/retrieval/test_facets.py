@@ -31,7 +31,7 @@ def values(found: SearchResults, name: str) -> dict[str, int]:
     return {one.value: one.documents for one in found.facets[name]}
 
 
-async def test_they_are_counted_over_more_than_is_shown(base: Base) -> None:
+async def test_facets_are_counted_over_more_than_is_shown(base: Base) -> None:
     pages = [
         document(f"article/a{n}", "Bread is baked.", group=("crew", "team")[n % 2], tags=["Food"])
         for n in range(MAX_RESULTS + 10)
@@ -46,7 +46,7 @@ async def test_they_are_counted_over_more_than_is_shown(base: Base) -> None:
     assert narrowed.matching == values(found, "group")["crew"]
 
 
-async def test_they_cost_nothing_where_nobody_asks(
+async def test_facets_cost_nothing_where_nobody_asks(
     base: Base, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await base.put(document("article/a", "Bread."))
@@ -101,7 +101,7 @@ DOCUMENTS = st.lists(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(made=DOCUMENTS, question=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3))
-async def test_they_are_those_of_all_that_score_enough_and_that_the_caller_may_see(
+async def test_facets_are_those_of_all_that_score_enough_and_that_the_caller_may_see(
     base: Base, made: list[Any], question: list[str]
 ) -> None:
     known = base.knowledge.store.entries(Tier.MEMBERS)

@@ -42,7 +42,7 @@ async def test_its_vectors_are_kept_in_both_databases(database: Any) -> None:
     assert KEY in await kept.all()
 
 
-async def test_it_is_found_and_fetched(base: Any, make: Any) -> None:
+async def test_a_document_with_the_longest_id_is_found_and_fetched(base: Any, make: Any) -> None:
     assert len(LONGEST.encode()) == 235
     await base.put(make(KEY, "Bread and water."))
     found = await base.knowledge.search("bread and water", SearchFilters(), Tier.OPEN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
@@ -84,6 +85,7 @@ async def everything_shown(offered: Offer, question: str, caller: Caller) -> str
     return json.dumps(shown)
 
 
+@pytest.mark.heavy
 @settings(
     max_examples=examples(12),
     deadline=None,

@@ -50,6 +50,7 @@ def die_at(library: Any, write: int) -> bool:
     return done.returncode != 0
 
 
+@pytest.mark.heavy
 async def test_killed_at_any_write_the_next_start_finishes_the_sync(
     library: Any, record_property: Callable[[str, object], None]
 ) -> None:

@@ -91,7 +91,7 @@ async def test_changes_that_follow_another_listing_are_passed_over(tmp_path: Pat
     assert await KeptListing(objects, KEY).load() == listing("new.md")
 
 
-async def test_one_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+async def test_a_listing_of_an_earlier_version_is_read(tmp_path: Path) -> None:
     objects = open_objects("embedded", tmp_path)
     await objects.put(KEY, listing("a.md").model_dump_json().encode())
     kept = KeptListing(objects, KEY)

@@ -207,7 +207,7 @@ def config(github: GithubContents) -> dict[str, Any]:
     }
 
 
-async def test_one_that_ends_an_older_commit_leaves_what_another_has_fetched_of_a_newer(
+async def test_a_replica_that_ends_an_older_commit_leaves_what_another_has_fetched_of_a_newer(
     history: History, tmp_path: Path, shared: dict[str, Any], config: dict[str, Any]
 ) -> None:
     older = history.commit({"tags/old.md": note("The word marmalade.", title="Old")})
@@ -248,7 +248,7 @@ async def test_what_is_gone_before_it_is_taken_in_is_fetched_again(
         assert await first.titles("blancmange") == {"New"}
 
 
-async def test_one_that_is_overtaken_while_it_writes_goes_on_to_what_the_other_has_fetched(
+async def test_a_replica_that_is_overtaken_while_it_writes_goes_on_to_what_the_other_has_fetched(
     history: History,
     tmp_path: Path,
     shared: dict[str, Any],

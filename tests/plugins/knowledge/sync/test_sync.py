@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -14,6 +13,7 @@ import pytest
 
 from gateway.contract import Tier
 from gateway.services.objects import ObjectService
+from tests.plugins.knowledge.sync.later import let_a_day_pass
 
 
 async def test_a_published_note_is_stored_in_the_specified_layout(library: Any) -> None:
@@ -48,15 +48,15 @@ async def test_only_what_is_published_and_no_draft_is_served(library: Any) -> No
 
 
 async def test_a_note_is_published_at_its_time_and_no_longer_though_nobody_touches_it(
-    library: Any,
+    library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    soon = datetime.now(UTC) + timedelta(seconds=1)
+    soon = datetime.now(UTC) + timedelta(hours=1)
     library.note("notes/a.md", publishDate=soon.isoformat())
     library.note("notes/b.md", expiryDate=soon.isoformat())
     library.note("notes/c.md")
     await library.sync()
     assert (library.keys, library.syncing.status.turns) == (["file/b", "file/c"], soon)
-    await asyncio.sleep(1)
+    let_a_day_pass(monkeypatch)
     outcome = await library.sync()
     assert (outcome.written, outcome.removed) == (["file/a"], ["file/b"])
     assert (library.keys, library.syncing.status.turns) == (["file/a", "file/c"], None)

@@ -18,6 +18,7 @@ from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.sync import sync_loop
 from plugins.knowledge.sync.sources import DirectorySource
 from plugins.knowledge.sync.sync_loop import SyncLoop
+from tests.plugins.knowledge.sync.later import let_a_day_pass
 
 DEADLINE = 60.0
 
@@ -110,10 +111,11 @@ async def test_what_expires_is_served_no_more_though_no_file_changes(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sync_loop, "POLL_INTERVAL_S", 0.1)
-    soon = datetime.now(UTC) + timedelta(seconds=3)
+    soon = datetime.now(UTC) + timedelta(hours=1)
     library.note("notes/a.md", expiryDate=soon.isoformat())
     async with running(library):
         await serves(library, "file/a")
+        let_a_day_pass(monkeypatch)
         await serves(library)
 
 

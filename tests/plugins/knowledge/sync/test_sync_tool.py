@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from gateway.testing.tasks import followed
 from gateway.toolkit.job_waiting import settled
 from plugins.knowledge import plugin
 from plugins.knowledge.sync import sync_tool
+from plugins.knowledge.sync.sync_loop import SyncLoop
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.plugins.knowledge.sync.test_pushes import finds, opened
 from tests.plugins.knowledge.sync.test_pushes import github as github
@@ -62,7 +64,7 @@ async def test_a_client_that_follows_tasks_is_handed_one(
 
 
 async def test_what_stays_behind_is_counted_and_told_to_admins_alone(
-    github: GithubContents, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    github: GithubContents, history: History, tmp_path: Path
 ) -> None:
     history.commit({"tags/old.md": note("The word marmalade.")})
     async with opened(github, tmp_path / "data") as portal:
@@ -74,10 +76,26 @@ async def test_what_stays_behind_is_counted_and_told_to_admins_alone(
         assert (await answered(portal, result, admin=True)).errors == ["kb is away"]
         assert (await answered(portal, result, admin=False)).errors == []
         assert await finds(portal, "marmalade", "old")()
-        # Who does not want to wait is told that it goes on.
+
+
+async def test_who_does_not_want_to_wait_is_told_that_it_goes_on(
+    github: GithubContents, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history.commit({"tags/old.md": note("The word marmalade.")})
+    async with opened(github, tmp_path / "data") as portal:
+        await until(finds(portal, "marmalade", "old"))
+        may_end = asyncio.Event()
+
+        async def sync_all(self: SyncLoop) -> list[str]:
+            await may_end.wait()
+            return []
+
+        monkeypatch.setattr(SyncLoop, "sync_all", sync_all)
         monkeypatch.setattr(sync_tool, "settled", partial(settled, seconds=0.0))
         running = (await portal.call("sync_knowledge", {})).structured
-        assert running["state"] in ("running", "done")
+        assert running["state"] == "running"
+        assert "goes on" in running["note"]
+        may_end.set()
 
 
 async def test_without_a_source_on_github_there_is_nothing_to_ask_for(tmp_path: Path) -> None:

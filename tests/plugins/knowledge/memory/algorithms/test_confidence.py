@@ -10,7 +10,7 @@ statements = st.lists(
 
 
 @given(statements)
-def test_it_lies_between_the_surest_statement_and_1(claims: list[Statement]) -> None:
+def test_confidence_lies_between_the_surest_statement_and_1(claims: list[Statement]) -> None:
     sure = [DEFAULT_CONFIDENCE if each.confidence is None else each.confidence for each in claims]
     assert max(sure, default=0.0) <= aggregate(claims) <= 1.0
 
@@ -22,7 +22,7 @@ def test_order_makes_no_difference(claims: list[Statement], chance: object) -> N
 
 
 @given(statements, statements)
-def test_one_more_statement_never_makes_it_less_sure(
+def test_more_statements_never_make_a_claim_less_sure(
     claims: list[Statement], more: list[Statement]
 ) -> None:
     assert aggregate([*claims, *more]) >= aggregate(claims) - 1e-12
@@ -45,5 +45,5 @@ def test_a_statement_alone_counts_as_it_is() -> None:
     assert aggregate([]) == 0.0
 
 
-def test_one_that_is_certain_leaves_no_doubt() -> None:
+def test_a_statement_that_is_certain_leaves_no_doubt() -> None:
     assert aggregate([Statement("a", 1.0), Statement("b", 0.0)]) == 1.0

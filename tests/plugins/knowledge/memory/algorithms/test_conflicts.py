@@ -33,7 +33,7 @@ def test_the_order_of_claims_makes_no_difference(found: list[Claim], chance: obj
 
 
 @given(claims)
-def test_one_stands_and_all_others_are_replaced(found: list[Claim]) -> None:
+def test_one_claim_stands_and_all_others_are_replaced(found: list[Claim]) -> None:
     result = resolve(found)
     assert result.replaced | {result.winner} == {each.id for each in found}
     assert result.winner not in result.replaced

@@ -27,7 +27,7 @@ def test_what_is_not_long_is_one_passage() -> None:
     assert len(passages("a" * (ONE_PASSAGE + 1))) > 1
 
 
-def test_it_is_cut_between_paragraphs_before_sentences_and_words() -> None:
+def test_an_entry_is_cut_between_paragraphs_before_sentences_and_words() -> None:
     line = "The gate is green. "
     content = line * 15 + "\n\n" + line * 60
     assert content[slice(*passages(content)[0])] == line * 15 + "\n\n"

@@ -103,7 +103,7 @@ def test_the_ladder_ends_at_semantic_memory() -> None:
     assert destination(sure) is Layer.SEMANTIC
 
 
-def test_it_takes_the_threshold_and_no_more() -> None:
+def test_an_entry_moves_up_from_the_threshold_on() -> None:
     entry = LayerFacts(Layer.EPISODIC, importance=1.0, confidence=1.0)
     assert score(entry) == pytest.approx(promotion.THRESHOLD)
     assert destination(entry) is Layer.SEMANTIC

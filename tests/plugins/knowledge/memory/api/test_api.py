@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
@@ -325,9 +324,9 @@ async def test_a_moment_that_leaves_the_calendar_in_utc_is_told_by_its_field(
 
 async def test_until_a_day_counts_what_was_written_on_it(portal: TestPortal) -> None:
     http = portal.http("members")
-    await http.post(f"{OWN}/create", json={"entry": {"content": "The well is dry."}})
-    today = datetime.now(UTC).date().isoformat()
+    made = await http.post(f"{OWN}/create", json={"entry": {"content": "The well is dry."}})
+    day = made.json()["entry"]["created_at"][:10]
     for name in ("as_of", "created_before"):
-        body = {"query": "well", "filters": {name: today, "created_after": today}}
+        body = {"query": "well", "filters": {name: day, "created_after": day}}
         found = (await http.post(f"{OWN}/query", json=body)).json()
         assert [each["entry"]["content"] for each in found["results"]] == ["The well is dry."]

@@ -79,7 +79,20 @@ def _bytes(turns: list[Turn], part: Any) -> int:
     return sum(len(turns[each].text.encode(errors="replace")) for each in part)
 
 
-@given(st.integers(0, 3), st.text(min_size=2, max_size=20), st.text(min_size=2, max_size=20))
-def test_nothing_is_believed_that_was_not_said(turn: int, quote: str, what: str) -> None:
-    for each in believed(Findings(found=[finding(turn, quote, what)]), TALK, BY):
-        assert each.quote in TALK[each.turn].text
+SAID = [turn.text for turn in TALK]
+quotes = st.one_of(
+    st.text(min_size=2, max_size=20),
+    st.tuples(st.sampled_from(SAID), st.integers(0, 20), st.integers(2, 40)).map(
+        lambda cut: cut[0][cut[1] : cut[1] + cut[2]]
+    ),
+)
+numberless = st.text(st.characters(exclude_categories=["N", "Cs"]), min_size=2, max_size=20)
+
+
+@given(st.integers(0, 3), quotes, numberless)
+def test_what_is_said_is_believed_exactly_where_its_words_stand(
+    turn: int, quote: str, what: str
+) -> None:
+    stands = turn < len(TALK) and bool(quote.strip()) and quote in SAID[turn]
+    found = believed(Findings(found=[finding(turn, quote, what)]), TALK, BY)
+    assert [(each.turn, each.quote) for each in found] == [(turn, quote)] * stands

@@ -61,6 +61,7 @@ async def until(said: Callable[[], Any]) -> None:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.heavy
 async def test_a_model_finds_more_than_the_rules_and_shows_the_words() -> None:
     with AnsweringModel(lambda prompt: ANSWER) as model:
         async with open_test_portal(plugin, config=config(model.config, model=True)) as portal:

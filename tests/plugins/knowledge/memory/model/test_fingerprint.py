@@ -8,7 +8,7 @@ def test_spacing_and_case_make_no_other_content(same: str) -> None:
     assert fingerprint(same) == fingerprint("the sky is blue")
 
 
-def test_other_words_do() -> None:
+def test_other_words_have_another_fingerprint() -> None:
     assert fingerprint("the sky is blue") != fingerprint("the sky is grey")
     assert fingerprint("theskyisblue") != fingerprint("the sky is blue")
 

@@ -145,6 +145,7 @@ async def test_a_word_that_is_mostly_written_small_names_nothing(world: World) -
     assert all(each.linked_by is None for each in answer.results)
 
 
+@pytest.mark.heavy
 @settings(
     max_examples=examples(12),
     deadline=None,

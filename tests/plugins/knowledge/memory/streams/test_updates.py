@@ -66,7 +66,7 @@ async def test_created_changed_and_removed_is_told_with_the_entry(begun: World) 
     assert numbers == sorted(set(numbers))
 
 
-async def test_it_goes_on_from_an_event_whoever_wrote_meanwhile(begun: World) -> None:
+async def test_a_stream_goes_on_from_an_event_whoever_wrote_meanwhile(begun: World) -> None:
     stream = await opened(begun, ANA)
     await begun.remember(CY, "One.", "organization")
     first = [await anext(stream) for _ in range(2)][-1]
@@ -161,7 +161,7 @@ async def test_a_deletion_without_content_matches_every_filter_on_content(begun:
 
 
 @pytest.mark.parametrize("bound", ["EVENT_CACHE_SIZE", "EVENT_CACHE_CHARACTERS"])
-async def test_one_that_falls_behind_what_is_kept_here_misses_nothing(
+async def test_a_stream_that_falls_behind_what_is_kept_here_misses_nothing(
     begun: World, bound: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hub, bound, 3)
@@ -178,7 +178,7 @@ async def test_one_that_falls_behind_what_is_kept_here_misses_nothing(
     assert [text for _, text in said(told)] == texts
 
 
-async def test_one_for_whom_there_is_nothing_knows_how_far_it_has_come(
+async def test_a_stream_with_nothing_to_tell_says_how_far_it_has_come(
     begun: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hub, "MAX_SKIPPED_EVENTS", 3)

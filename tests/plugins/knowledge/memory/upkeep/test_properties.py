@@ -78,23 +78,26 @@ class History:
         if layer not in OWNER_ONLY_LAYERS:
             self.lasting[made.id] = fingerprint(content)
 
+    def at(self, place: int) -> list[str]:
+        """The id at a place, however few there are; none before the first one."""
+        return [self.ids[place % len(self.ids)]] if self.ids else []
+
     async def change(self, place: int, text: str) -> None:
-        id = self.ids[place % len(self.ids)] if self.ids else ""
         content = text.format(self.mark)
-        if id in self.owner:
+        for id in self.at(place):
             await self.world.change(self.owner[id], id, content)
             if id in self.lasting:
                 self.forgotten(id)
                 self.lasting[id] = fingerprint(content)
 
     async def use(self, place: int, times: int) -> None:
-        for id in self.ids[place : place + 1]:
+        for id in self.at(place):
             for _ in range(times):
                 await self.world.memory.reader.entry(id, self.owner[id])
         await self.world.memory.usage.flush()
 
     async def forget(self, place: int, hard: bool) -> None:
-        for id in self.ids[place : place + 1]:
+        for id in self.at(place):
             request = {"id": id, "options": {"hard_delete": hard}}
             removal = DeleteRequest.model_validate(request)
             await self.world.memory.entries.delete(removal, self.owner[id])

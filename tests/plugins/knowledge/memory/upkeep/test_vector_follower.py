@@ -78,14 +78,16 @@ async def test_what_one_is_told_the_other_finds_by_meaning(replicas: Replicas) -
     await until(none)
 
 
-async def test_one_that_comes_later_has_what_was_written_before_it(replicas: Replicas) -> None:
+async def test_a_replica_that_comes_later_has_what_was_written_before_it(
+    replicas: Replicas,
+) -> None:
     first = await replicas.opened("first")
     await first.remember(ANA, "The greenhouse key hangs behind the door.")
     await first.remember(BEN, "The greenhouse key is Ben's.")
     await finds(await replicas.opened("second"), "The greenhouse key hangs behind the door.")
 
 
-async def test_one_that_is_behind_says_so(
+async def test_a_replica_that_is_behind_says_so(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(_: object, place: int) -> int:

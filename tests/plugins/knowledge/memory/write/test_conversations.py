@@ -34,7 +34,7 @@ async def test_decisions_preferences_and_facts_are_found_with_who_and_when(world
     assert answer.entry.metadata.tags == ("decision",)
 
 
-async def test_it_is_kept_for_who_sent_it_alone(world: World) -> None:
+async def test_a_conversation_is_kept_for_who_sent_it_alone(world: World) -> None:
     await world.memory.conversations(TALK, ANA, "talk-1")
     assert await world.found(ANA, "beans") != []
     assert await world.found(BEN, "beans") == []

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.contract import Caller, Tier
@@ -31,6 +31,11 @@ roles = st.lists(st.sampled_from(["public", "members", "admin", *(f"group:{g}" f
 
 
 @given(key_sets, key_sets, callers)
+@example(
+    frozenset({ANYONE_KEY}),
+    frozenset({group_key("garden")}),
+    Caller("person:ana", Tier.PUBLIC, groups=frozenset({"garden"})),
+)
 def test_who_holds_a_key_of_both_holds_one_of_each(
     some: frozenset[str], others: frozenset[str], caller: Caller
 ) -> None:
