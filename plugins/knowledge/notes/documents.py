@@ -12,6 +12,9 @@ from plugins.knowledge.notes.content import Content
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.fields import NO_BEGINNING, end_of
 
+STATED_BY_SYNC = frozenset({"synced_at", "commit_sha"})
+"""The fields that tell when and from which commit a document was written, and not what it says."""
+
 
 class Entry(BaseModel):
     """All of a document but its body: what lists, filters and lookups need.

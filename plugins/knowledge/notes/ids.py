@@ -78,9 +78,14 @@ def path_id(path: str) -> str:
     return check_id(f"{digest}.{whole.encode()[-room:].decode(errors='ignore')}")
 
 
-def content_key(document_key: str) -> str:
+def content_key(document: str) -> str:
     """The object key of a document, from its ``contentType/id``."""
-    return f"{CONTENT_PREFIX}{document_key}.json"
+    return f"{CONTENT_PREFIX}{document}.json"
+
+
+def document_key(key: str) -> str:
+    """A document's ``contentType/id``, from its object key."""
+    return key.removeprefix(CONTENT_PREFIX).removesuffix(".json")
 
 
 def raw_key(path: str) -> str:

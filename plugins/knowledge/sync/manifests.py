@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gateway.contract import Objects
-from plugins.knowledge.notes.ids import CONTENT_PREFIX
+from plugins.knowledge.notes.ids import CONTENT_PREFIX, document_key
 from plugins.knowledge.sync.manifest import Manifest, without
 from plugins.knowledge.sync.manifest_log import ManifestLog, own_log
 
@@ -39,8 +39,7 @@ class Manifests:
                 one.
         """
         shared = await self.current(index)
-        listed = [info.key async for info in self._objects.list(CONTENT_PREFIX)]
-        stored = {key.removeprefix(CONTENT_PREFIX).removesuffix(".json") for key in listed}
+        stored = {document_key(info.key) async for info in self._objects.list(CONTENT_PREFIX)}
         if shared is None:
             return Manifest(pending=sorted(stored))
         return without(shared, {entry.key for entry in shared.entries().values()} - stored)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from plugins.knowledge.notes.documents import Document
+from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note
 from plugins.knowledge.sync.freshness import Freshness
@@ -23,7 +23,7 @@ class Put:
 
     def digest(self) -> str:
         """What names the content; not when and from which commit it was written."""
-        served = self.document.model_dump_json(exclude={"synced_at", "commit_sha"})
+        served = self.document.model_dump_json(exclude=set(STATED_BY_SYNC))
         return hashlib.blake2b(served.encode() + self.raw, digest_size=16).hexdigest()
 
 

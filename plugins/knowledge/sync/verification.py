@@ -16,11 +16,12 @@ from pydantic import ValidationError
 
 from gateway.contract import Objects
 from gateway.repositories import SourceFailed
-from plugins.knowledge.notes.documents import Document
+from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document
 from plugins.knowledge.notes.ids import (
     CONTENT_PREFIX,
     RAW_PREFIX,
     content_key,
+    document_key,
     raw_key,
     raw_path,
 )
@@ -37,8 +38,6 @@ from plugins.knowledge.sync.sources import File, NoteSource
 
 MAX_CONCURRENT_READS = 32
 """Documents that are read at the same time."""
-_VOLATILE_FIELDS = {"synced_at", "commit_sha"}
-"""What of a document says when it was written, and not what."""
 
 
 @dataclass(slots=True)
@@ -114,7 +113,7 @@ class Verifier:
 
     async def _all_is_doubted(self, found: Comparison) -> None:
         found.add("manifest", "lost or damaged; every note is read again")
-        found.keys |= {_key_of(key) for key in await self._keys(CONTENT_PREFIX)}
+        found.keys |= {document_key(key) for key in await self._keys(CONTENT_PREFIX)}
         found.paths |= {raw_path(key) for key in await self._keys(RAW_PREFIX)}
 
     def _look_at(self, manifest: Manifest, found: Comparison) -> None:
@@ -189,7 +188,7 @@ class Verifier:
         keys = {content_key(entry.key) for entry in entries.values()}
         for key in await self._keys(CONTENT_PREFIX):
             if key not in keys:
-                found.mark_pending("document", "nothing is served from it", _key_of(key))
+                found.mark_pending("document", "nothing is served from it", document_key(key))
         originals = {raw_key(path) for path in entries}
         for key in await self._keys(RAW_PREFIX):
             if key not in originals:
@@ -219,10 +218,6 @@ class Verifier:
 
     async def _keys(self, prefix: str) -> list[str]:
         return sorted([info.key async for info in self.objects.list(prefix)])
-
-
-def _key_of(key: str) -> str:
-    return key.removeprefix(CONTENT_PREFIX).removesuffix(".json")
 
 
 async def branch_differences(followers: Sequence[Follower]) -> list[Difference]:
@@ -293,6 +288,6 @@ def _wrong(stored: bytes | None, document: Document | None, wanted: Document | N
     if wanted is None:
         return ""
     said, asked = (
-        one.model_dump(mode="json", exclude=_VOLATILE_FIELDS) for one in (document, wanted)
+        one.model_dump(mode="json", exclude=set(STATED_BY_SYNC)) for one in (document, wanted)
     )
     return "" if said == asked else "altered"

@@ -28,14 +28,14 @@ from plugins.knowledge.memory.model.record import NOBODY, NOTE_PREFIX, SUPERSEDE
 from plugins.knowledge.memory.model.requests import Mode
 from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import Validity
-from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document, Entry
 from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 from plugins.knowledge.retrieval.search import plain
 
 _UNSAID: Any = {
-    **dict.fromkeys(("synced_at", "commit_sha", "path", "tier"), True),
+    **dict.fromkeys((*STATED_BY_SYNC, "path", "tier"), True),
     "metadata": {"date"},
 }
 """What of a document is no part of what it says."""

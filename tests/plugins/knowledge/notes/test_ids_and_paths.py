@@ -11,6 +11,7 @@ from plugins.knowledge.notes.ids import (
     InvalidId,
     check_id,
     content_key,
+    document_key,
     generate_id,
     path_id,
     raw_key,
@@ -51,6 +52,7 @@ def test_an_id_that_is_accepted_names_one_object_below_its_type(id: str) -> None
     except InvalidId:
         return
     assert len(id.encode()) <= 235
+    assert document_key(content_key(f"tag/{id}")) == f"tag/{id}"
     parts = content_key(f"tag/{id}").split("/")
     assert parts == ["content", "tag", f"{id}.json"]
     assert ".." not in parts
