@@ -11,6 +11,7 @@ from importlib.metadata import version
 
 from gateway.contract import Exchange, Host, People
 from gateway.toolkit.background import background, every
+from plugins.knowledge.config import EVERY_TEN_MINUTES
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.algorithms.extraction import RuleExtractor
 from plugins.knowledge.memory.batches.batches import Batches
@@ -143,7 +144,7 @@ class Memory:
         roles: Roles,
         clock: Callable[[], datetime] = _now,
         approval: ApprovalRules | None = None,
-        upkeep: str = "*/10 * * * *",
+        upkeep: str = EVERY_TEN_MINUTES,
         extraction: ExtractionRules | None = None,
     ) -> AsyncGenerator[Memory]:
         """Open memory on a plugin's services, whose tables must be up to date.

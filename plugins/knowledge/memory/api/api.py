@@ -13,6 +13,7 @@ from plugins.knowledge.memory.api.discovery import DiscoveryResponse, discovered
 from plugins.knowledge.memory.api.entries import entry_routes
 from plugins.knowledge.memory.api.errors import ErrorResponse, failed
 from plugins.knowledge.memory.api.examples import EXAMPLES
+from plugins.knowledge.memory.api.rates import READS, WRITES
 from plugins.knowledge.memory.api.requests import (
     Create,
     Delete,
@@ -24,7 +25,7 @@ from plugins.knowledge.memory.api.requests import (
 from plugins.knowledge.memory.api.standing import standing_routes
 from plugins.knowledge.memory.api.streams import streaming_url, streams
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE, CreateRequest
+from plugins.knowledge.memory.model.requests import CreateRequest
 from plugins.knowledge.memory.model.responses import (
     CreateResponse,
     DeleteResponse,
@@ -37,8 +38,6 @@ from plugins.knowledge.memory.write.drafts import requested_access
 PREFIXES = ("/openspec/v1/knowledge", "/api/v1/knowledge")
 VERSION = "1.0.0"
 """Of the protocol."""
-_QUERIES = f"{QUERIES_PER_MINUTE} in 60s"
-_WRITES = "300 in 60s"
 _HEADERS = {
     "X-Provider-Version": "The version of the provider, which discovery names too.",
     "X-Rate-Limit-Remaining": "How often you may ask for the operation until it resets.",
@@ -129,7 +128,7 @@ def _reads(memory: Memory) -> list[Route]:
             response=QueryResponse,
             summary="Search entries, by meaning, by words or both.",
             operation="queries",
-            rate=_QUERIES,
+            rate=READS,
             tool="query_memory",
         ),
         Route(
@@ -142,7 +141,7 @@ def _reads(memory: Memory) -> list[Route]:
             response=MetadataResponse,
             summary="All of an entry but its content, with its versions.",
             operation="metadata",
-            rate=_QUERIES,
+            rate=READS,
         ),
     ]
 
@@ -165,7 +164,7 @@ def _writes(memory: Memory) -> list[Route]:
             response=CreateResponse,
             summary="Keep an entry.",
             operation="creates",
-            rate=_WRITES,
+            rate=WRITES,
         ),
         Route(
             method="PUT",
@@ -177,7 +176,7 @@ def _writes(memory: Memory) -> list[Route]:
             response=CreateResponse,
             summary="Write a new version of an entry.",
             operation="updates",
-            rate=_WRITES,
+            rate=WRITES,
         ),
         _removal(memory),
     ]
@@ -209,5 +208,5 @@ def _removal(memory: Memory) -> Route:
         response=DeleteResponse,
         summary="Remove an entry.",
         operation="deletes",
-        rate=_WRITES,
+        rate=WRITES,
     )

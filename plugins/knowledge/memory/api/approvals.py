@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Route
+from plugins.knowledge.memory.api.rates import WRITES
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import Sent
@@ -101,7 +102,7 @@ def _route(
         response=response,
         summary=summary,
         operation="approvals",
-        rate="300 in 60s",
+        rate=WRITES,
     )
 
 

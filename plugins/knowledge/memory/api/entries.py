@@ -7,18 +7,16 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Listing, Route
+from plugins.knowledge.memory.api.rates import READS
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.author import AUTHOR_FIELD, AUTHOR_FILTER, Author
 from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy
-from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE, Sent
+from plugins.knowledge.memory.model.requests import Sent
 from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.query.lists import ListFilters, ZonedMoment
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.tools.recall import PAGE, list_entries
-
-_WRITES = "300 in 60s"
-_RATE = f"{QUERIES_PER_MINUTE} in 60s"
 
 
 class EntriesAsked(Sent):
@@ -94,7 +92,7 @@ def entry_routes(memory: Memory) -> list[Route]:
             response=PAGE.result,
             summary="What is remembered, the newest first, in brief.",
             operation="lists",
-            rate=_RATE,
+            rate=READS,
         ),
         Route(
             method="GET",
@@ -106,6 +104,6 @@ def entry_routes(memory: Memory) -> list[Route]:
             response=EntryResponse,
             summary="One entry.",
             operation="reads",
-            rate=_RATE,
+            rate=READS,
         ),
     ]

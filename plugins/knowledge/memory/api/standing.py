@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
 
 from pydantic import Field
 
 from gateway.contract import Caller, Route
+from plugins.knowledge.memory.api.rates import READS, WRITES
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE, RelationDraft, Sent
+from plugins.knowledge.memory.model.outcomes import Decision
+from plugins.knowledge.memory.model.requests import RelationDraft, Sent
 from plugins.knowledge.memory.model.responses import RelationResponse, VerificationResponse
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.query.review import Review
-
-_WRITES = "300 in 60s"
-_RATE = f"{QUERIES_PER_MINUTE} in 60s"
 
 
 class RelationAsked(Sent):
@@ -23,7 +21,7 @@ class RelationAsked(Sent):
 
     id: str = Field(min_length=1, max_length=200, description="The later entry's id.")
     target: str = Field(min_length=1, max_length=200, description="The earlier entry's id.")
-    kind: Literal["supersedes", "corrects", "contests", "both_hold", "apart"]
+    kind: Decision
 
     def draft(self) -> RelationDraft:
         """The same, as memory reads it."""
@@ -55,7 +53,7 @@ def standing_routes(memory: Memory) -> list[Route]:
     async def review(asked: ReviewAsked, caller: Caller) -> Review:
         return await memory.review(caller)
 
-    write = partial(Route, method="POST", operation="updates", rate=_WRITES)
+    write = partial(Route, method="POST", operation="updates", rate=WRITES)
     return [
         Route(
             method="GET",
@@ -67,7 +65,7 @@ def standing_routes(memory: Memory) -> list[Route]:
             response=Review,
             summary="What waits for a look: entries at odds, and entries long unverified.",
             operation="lists",
-            rate=_RATE,
+            rate=READS,
         ),
         write(
             path="/{id}/relations",

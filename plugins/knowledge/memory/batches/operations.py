@@ -27,9 +27,9 @@ from plugins.knowledge.memory.write.embedding import is_generated
 from plugins.knowledge.memory.write.governed import GovernedEntries
 
 if TYPE_CHECKING:
-    from plugins.knowledge.memory.store.batches import Operation
+    from plugins.knowledge.memory.model.outcomes import BatchOperation
 
-_REQUEST_MODELS: Mapping[Operation, type[Sent]] = {
+_REQUEST_MODELS: Mapping[BatchOperation, type[Sent]] = {
     "create": CreateRequest,
     "update": UpdateRequest,
     "upsert": UpdateRequest,
@@ -50,7 +50,7 @@ class ParsedItem:
     request: Any
 
 
-def parse_item(operation: Operation, item: BatchItem) -> ParsedItem:
+def parse_item(operation: BatchOperation, item: BatchItem) -> ParsedItem:
     """Check an entry of a batch."""
     try:
         request = _REQUEST_MODELS[operation].model_validate(item.request)
@@ -84,7 +84,7 @@ async def texts_to_embed(
 
 
 async def carry_out_item(
-    governed: GovernedEntries, operation: Operation, asked: ParsedItem, caller: Caller
+    governed: GovernedEntries, operation: BatchOperation, asked: ParsedItem, caller: Caller
 ) -> BatchItem:
     """Do what an entry asks for; what became of it.
 
@@ -113,7 +113,7 @@ def failed_item(item: BatchItem, error: MemoryFailed) -> BatchItem:
     return replace(item, outcome="failed", error=why)
 
 
-def entry_id(operation: Operation, request: Any, new: str) -> str:
+def entry_id(operation: BatchOperation, request: Any, new: str) -> str:
     """The id of the entry that a raw entry of a batch is about, or the one that it gets.
 
     Args:

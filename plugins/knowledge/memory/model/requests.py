@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import Field, SkipValidation, model_validator
 
@@ -17,6 +17,7 @@ from plugins.knowledge.memory.model.entry import (
     SourceType,
 )
 from plugins.knowledge.memory.model.fields import Flag, LastMoment, Number, Part, UtcMoment, Whole
+from plugins.knowledge.memory.model.outcomes import BatchOperation
 from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig
 from plugins.knowledge.memory.model.validity import (
     ANY_TIME,
@@ -267,7 +268,7 @@ class BatchOptions(Part):
 class BatchRequest(Part):
     """Many writes of one kind; each entry is checked on its own, so that one is not all."""
 
-    operation: Literal["create", "update", "delete", "upsert"]
+    operation: BatchOperation
     entries: tuple[SkipValidation[CreateRequest | UpdateRequest | DeleteRequest], ...] = Field(
         min_length=1,
         json_schema_extra={"maxItems": MAX_BATCH_ENTRIES},

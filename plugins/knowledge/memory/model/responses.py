@@ -14,6 +14,7 @@ from plugins.knowledge.memory.model.entry import (
     KnowledgeSource,
     Layer,
 )
+from plugins.knowledge.memory.model.outcomes import BatchOperation, BatchStatus, Outcome
 from plugins.knowledge.memory.model.validity import Relation, Verification
 
 
@@ -216,7 +217,7 @@ class BatchResponse(BaseModel):
     """How far a batch is."""
 
     operation_id: str
-    status: Literal["pending", "processing", "completed", "failed"] = Field(
+    status: BatchStatus = Field(
         description="completed: every entry was tried. failed: an error ended it, and what was "
         "written until then stays."
     )
@@ -229,14 +230,14 @@ class BatchEntry(BaseModel):
 
     index: int = Field(description="Its place in the request, from 0.")
     id: str = Field(description="The entry's id.")
-    status: Literal["waiting", "created", "updated", "deleted", "pending_approval", "failed"]
+    status: Literal["waiting", Outcome]
     request_id: str | None = Field(None, description="Of the request that a person decides.")
 
 
 class BatchReport(BatchResponse):
     """How far a batch is, and a page of what became of its entries."""
 
-    operation: Literal["create", "update", "delete", "upsert"]
+    operation: BatchOperation
     total: int = Field(description="Entries of the batch.")
     message: str | None = Field(None, description="Why it waits, or ended before its last entry.")
     created_at: datetime

@@ -6,18 +6,16 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
-from plugins.knowledge.memory.store.reads import sql_batches
+from gateway.toolkit.sql import batches as portions
+from plugins.knowledge.memory.model.outcomes import BatchOperation, BatchStatus, Outcome
 from plugins.knowledge.memory.store.tables import batch_entries, batches
 
-Operation = Literal["create", "update", "delete", "upsert"]
-Status = Literal["pending", "processing", "completed", "failed"]
-Outcome = Literal["created", "updated", "deleted", "pending_approval", "failed"]
 OPEN_STATES = ("pending", "processing")
 
 
@@ -46,12 +44,12 @@ class Batch:
     id: str
     person: str
     acting: Mapping[str, Any]
-    operation: Operation
+    operation: BatchOperation
     goes_on: bool
     notifies: bool
     total: int
     sent: datetime
-    status: Status = "pending"
+    status: BatchStatus = "pending"
     done: int = 0
     succeeded: int = 0
     failed: int = 0
@@ -104,7 +102,7 @@ class BatchStore:
         async with self._database.begin() as connection:
             row = {name: getattr(batch, name) for name in names}
             await connection.execute(sa.insert(batches), [row])
-            for some in sql_batches(items):  # the event loop has its turn between them
+            for some in portions(items):  # the event loop has its turn between them
                 rows = [{"batch": batch.id, **{n: getattr(one, n) for n in own}} for one in some]
                 await connection.execute(sa.insert(batch_entries), rows)
 
@@ -211,7 +209,7 @@ class BatchStore:
 
     async def remove(self, ids: Sequence[str]) -> None:
         """Forget batches; what they wrote stays."""
-        for some in sql_batches(ids):
+        for some in portions(ids):
             async with self._database.begin() as connection:
                 items = sa.delete(batch_entries).where(batch_entries.c.batch.in_(some))
                 await connection.execute(items)

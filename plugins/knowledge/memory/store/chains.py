@@ -15,10 +15,10 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.toolkit.sql import batches
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.rights.access import meet_only_within
-from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.rows import record_of
 from plugins.knowledge.memory.store.tables import entries, relations
 from plugins.knowledge.memory.store.visibility import MARKING, is_live, key_values, readable
@@ -113,7 +113,7 @@ async def hand_on(connection: AsyncConnection, gone: Collection[str], heir: str)
         entry, target = (heir if id in gone else id for id in (each.entry, each.target))
         if entry != target:  # what was decided takes the place of what was only found
             moved[entry, target] = _Link(entry, target, each.kind, each.by, each.at)
-    for some in sql_batches(sorted(moved)):
+    for some in batches(sorted(moved)):
         pairs = sa.select(relations.c.entry, relations.c.target).where(_are_pairs(some))
         known = {frozenset(pair) for pair in await connection.execute(pairs)}
         found = {pair for pair in some if moved[pair].kind in FOUND and frozenset(pair) in known}
@@ -138,7 +138,7 @@ async def _links_of(
 ) -> set[_Link]:
     chosen = sa.select(*relations.c).where(relations.c.kind.in_(kinds))
     found = set()
-    for some in sql_batches(sorted(ids)):
+    for some in batches(sorted(ids)):
         named = sa.or_(relations.c.entry.in_(some), relations.c.target.in_(some))
         for row in await connection.execute(chosen.where(named)):
             found.add(_Link(row.entry, row.target, row.kind, row.by, row.at))
@@ -150,7 +150,7 @@ async def live_in(
 ) -> dict[str, Record]:
     """Those of some entries that are not gone, by their ids, whoever reads them."""
     found: dict[str, Record] = {}
-    for some in sql_batches(sorted(ids)):
+    for some in batches(sorted(ids)):
         own = sa.select(entries).where(entries.c.id.in_(some), is_live(now))
         found |= {row.id: record_of(row) for row in await connection.execute(own)}
     return found
@@ -185,7 +185,7 @@ def _is_seen_by_no_more(later: Record, earlier: Record, between: Sequence[Record
 
 async def _write(connection: AsyncConnection, closed: Mapping[tuple[str, str], _Link]) -> None:
     """Write links where nobody has decided otherwise; what was only found gives way."""
-    for some in sql_batches(sorted(closed)):
+    for some in batches(sorted(closed)):
         known = sa.select(relations.c.entry, relations.c.target).where(
             _are_pairs(some), relations.c.kind.not_in(FOUND)
         )

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.toolkit.sql import batches
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
-from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.search_rows import delete_search_rows
 from plugins.knowledge.memory.store.tables import approvals, entries, events, relations, versions
 
@@ -22,7 +22,7 @@ async def erase_entries(
     That there were events and requests stays, for those who follow them.
     """
     await _delete_entries(connection, kept, ids)
-    for some in sql_batches(sorted(ids)):
+    for some in batches(sorted(ids)):
         told = sa.update(events).where(events.c.entry.in_(some))
         await connection.execute(told.values(body=None))
         waiting = sa.and_(approvals.c.entry.in_(some), approvals.c.state == "pending")
@@ -37,7 +37,7 @@ async def purge_entries(
     await _delete_entries(connection, kept, ids)
     # The last event stays, without what it was about: no number is given twice.
     newest = sa.select(sa.func.max(events.c.number)).scalar_subquery()
-    for some in sql_batches(sorted(ids)):
+    for some in batches(sorted(ids)):
         own = events.c.entry.in_(some)
         await connection.execute(sa.delete(events).where(own, events.c.number < newest))
         await connection.execute(blank_events(own))
@@ -52,7 +52,7 @@ def blank_events(which: ColumnElement[bool]) -> Update:
 async def _delete_entries(
     connection: AsyncConnection, kept: KeptVectors, ids: Collection[str]
 ) -> None:
-    for some in sql_batches(sorted(ids)):
+    for some in batches(sorted(ids)):
         gone = sa.delete(entries).where(entries.c.id.in_(some)).returning(entries.c.number)
         await delete_search_rows(connection, list((await connection.execute(gone)).scalars()))
         await connection.execute(sa.delete(versions).where(versions.c.entry.in_(some)))

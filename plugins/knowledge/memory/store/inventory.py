@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from gateway.contract import Database
+from gateway.toolkit.sql import batches
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.record import Record
-from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.rows import record_of
 from plugins.knowledge.memory.store.tables import approvals, entries
 from plugins.knowledge.memory.store.visibility import is_live, unmarked
@@ -51,7 +51,7 @@ class Inventory:
     async def records(self, ids: Collection[str]) -> dict[str, Record]:
         """Entries by their ids, as they are now."""
         found: dict[str, Record] = {}
-        for some in sql_batches(sorted(ids)):
+        for some in batches(sorted(ids)):
             chosen = sa.select(entries).where(entries.c.id.in_(some), is_live(self._clock()))
             found |= {row.id: record_of(row) for row in await self._rows(chosen)}
         return found
@@ -92,7 +92,7 @@ class Inventory:
         """
         shown = (entries.c.id, entries.c.version, entries.c.number, entries.c.layer)
         found: dict[tuple[str, int], Any] = {}
-        for some in sql_batches(sorted({id for id, _ in points})):
+        for some in batches(sorted({id for id, _ in points})):
             chosen = sa.select(*shown).where(
                 entries.c.id.in_(some), entries.c.embedded, is_live(self._clock())
             )

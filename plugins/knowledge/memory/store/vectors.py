@@ -31,7 +31,6 @@ from plugins.knowledge.memory.model.query_context import EntryFilter, Question
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.store.failure_log import FailureLog
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
-from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.retrieval.lasting_collection import LastingCollection
 from plugins.knowledge.retrieval.passages import fingerprint
 from plugins.knowledge.retrieval.replaced import Replaced
@@ -184,7 +183,7 @@ class MemoryVectors:
         """Remove all points of entries."""
         for layer in COLLECTION_LAYERS:
             collection = await self._collection(layer)
-            for some in sql_batches(sorted(ids)):
+            for some in batches(sorted(ids)):
                 await collection.delete([Condition("entry", any_of=tuple(some))])
 
     async def walk(self) -> AsyncIterator[KnownPoint]:

@@ -11,15 +11,15 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
-from gateway.toolkit.sql import exclusive
+from gateway.toolkit.sql import batches, exclusive
 from plugins.knowledge.memory.model.entry import LAYER_LIFETIMES
+from plugins.knowledge.memory.model.outcomes import Change
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Verification
 from plugins.knowledge.memory.store.chains import close_chains, hand_on
 from plugins.knowledge.memory.store.erasure import erase_entries
 from plugins.knowledge.memory.store.inserts import insert_entries, insert_versions
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
-from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.rows import record_of, row_of
 from plugins.knowledge.memory.store.search_rows import delete_search_rows, insert_search_rows
 from plugins.knowledge.memory.store.tables import entries, events
@@ -29,8 +29,6 @@ from plugins.knowledge.memory.store.visibility import is_live
 if TYPE_CHECKING:
     from plugins.knowledge.memory.store.kept_vectors import Vector
 
-Kind = Literal["created", "updated", "deleted"]
-"""What happens to entries."""
 NoticeKind = Literal[
     "batch_completed",
     "batch_failed",
@@ -57,7 +55,7 @@ class Event:
     """
 
     number: int
-    kind: Kind | NoticeKind
+    kind: Change | NoticeKind
     entry: str
     readers: frozenset[str]
     at: datetime
@@ -216,7 +214,7 @@ class Writes:
                     raise _Outdated
                 await hand_on(connection, gone, winner.id)
                 await self._once(connection)
-                kind: Kind = "created" if seen is None else "updated"
+                kind: Change = "created" if seen is None else "updated"
                 now = self._clock()
                 told = await _insert_events(connection, kind, [winner], now)
                 return told + await _insert_events(connection, "deleted", removed, now)
@@ -283,7 +281,7 @@ class Writes:
         """Mark entries as removed; where versions are named, only those of that version."""
         now = self._clock()
         gone: list[Any] = []
-        for some in sql_batches(sorted(ids)):
+        for some in batches(sorted(ids)):
             which = [entries.c.id.in_(some), is_live(now)]
             if seen is not None:
                 pair = sa.tuple_(entries.c.id, entries.c.version)
@@ -352,7 +350,7 @@ class _Outdated(Exception):
 
 
 async def _insert_events(
-    connection: AsyncConnection, kind: Kind, records: Sequence[Record], at: datetime
+    connection: AsyncConnection, kind: Change, records: Sequence[Record], at: datetime
 ) -> list[Event]:
     told = []
     for each in records:

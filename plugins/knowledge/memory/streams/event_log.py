@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from gateway.contract import Database
+from gateway.toolkit.sql import batches
 from plugins.knowledge.memory.model.labels import READER
-from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.tables import entries, events, labels
 from plugins.knowledge.memory.streams.messages import EntryState, LoggedEvent
 
@@ -93,7 +93,7 @@ class EventLog:
             entries.c.id, entries.c.agent, entries.c.deleted, entries.c.expires, labels.c.label
         ).select_from(entries.outerjoin(labels, own))
         found: dict[str, EntryState] = {}
-        for some in sql_batches(sorted(ids)):
+        for some in batches(sorted(ids)):
             async with self.database.read() as connection:
                 for row in await connection.execute(wanted.where(entries.c.id.in_(some))):
                     found[row.id] = _state_of(row, found.get(row.id))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, get_args
 
 from pydantic import BaseModel, Field
 
 from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer, SourceType
+from plugins.knowledge.memory.model.outcomes import Change
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.requests import Sent
 from plugins.knowledge.memory.model.responses import QueryResult
 
-Operation = Literal["created", "updated", "deleted"]
-OPERATIONS: frozenset[str] = frozenset({"created", "updated", "deleted"})
+OPERATIONS: frozenset[str] = frozenset(get_args(Change))
 """What updates tell of; every other kind of event is a notification."""
 
 
@@ -21,7 +21,7 @@ class UpdateFilters(Sent):
     """Which updates are told: all that are given must hold."""
 
     layers: tuple[Layer, ...] = Field((), description="In one of these.")
-    operations: tuple[Operation, ...] = Field((), description="One of these.")
+    operations: tuple[Change, ...] = Field((), description="One of these.")
     tags: tuple[str, ...] = Field((), max_length=100, description="With one of these.")
     source_type: SourceType | None = None
     author: str | None = Field(None, max_length=200)
@@ -42,7 +42,7 @@ class KnowledgeUpdateEvent(BaseModel):
     any more, by its id alone.
     """
 
-    type: Operation
+    type: Change
     entry: KnowledgeEntry | EntryGone
     timestamp: datetime
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from mcp_types import InputRequiredResult
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.memory.model.errors import validate
+from plugins.knowledge.memory.model.outcomes import Decision
 from plugins.knowledge.memory.model.requests import RelationDraft
 from plugins.knowledge.memory.query.review import Review
 from plugins.knowledge.memory.tools.annotations import ADDS, CHANGES, READ_ONLY
@@ -18,8 +19,6 @@ from plugins.knowledge.memory.write.consent import NeedsAnswer, consent_through
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.memory import Memory
-
-Decision = Literal["supersedes", "corrects", "contests", "both_hold", "apart"]
 
 
 class Settled(BaseModel):
