@@ -271,10 +271,10 @@ class SyncLoop:
                 f"The first: {first}."
             )
             return Health("degraded", detail, facts)
-        said = [_taken_out(taken) if taken else "", better]
         if not served and not taken:
-            said = [self._why_nothing()]
-        return Health("ok", " ".join(filter(None, said)), facts)
+            return Health("ok", self._why_nothing(), facts)
+        told = (_taken_out(taken) if taken else "", better)
+        return Health("ok", " ".join(filter(None, told)), facts)
 
     def _advice(self) -> str:
         """What is better done about the model; told again only where documents have changed."""
