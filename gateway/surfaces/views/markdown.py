@@ -23,6 +23,7 @@ _DEEPEST_HEADING = 6
 _ANCHORS = "anchors"
 _LEADS = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 """Links that lead somewhere from a page of ours."""
+_TAGS = re.compile(r"</?[a-z][^<>]{0,1000}>", re.IGNORECASE)
 
 
 def markdown(text: str, *, anchors: bool = False) -> Markup:
@@ -91,5 +92,6 @@ def _leave_out_attributes(heading: Token) -> None:
 
 
 def _said(inline: Token) -> str:
-    """What a heading says, without its marks."""
-    return "".join(each.content or " " for each in inline.children or () if not each.nesting)
+    """What a heading says, without its marks and tags: these are shown, and are no name."""
+    said = "".join(each.content or " " for each in inline.children or () if not each.nesting)
+    return _TAGS.sub("", said)

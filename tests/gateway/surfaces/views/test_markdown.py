@@ -82,9 +82,10 @@ def test_addresses_lead_to_its_headings_where_a_page_asks_for_that() -> None:
 
 
 def test_a_heading_may_give_itself_an_id() -> None:
-    text = "# Set up {#go .wide}\n\n## `x` { #x }\n\n## Go\n\n## {a: b}"
+    text = "# Set up {#go .wide}\n\n## `x` { #x }\n\n## Go\n\n## {a: b}\n\n## <a href=x>It</a>"
     html = markdown(text, anchors=True)
     assert '<h2 id="section-go">Set up</h2>' in html
     assert '<h3 id="section-x"><code>x</code></h3>' in html
     assert '<h3 id="section-go-1">Go</h3>' in html
     assert "{a: b}</h3>" in html
+    assert 'id="section-it"' in html
