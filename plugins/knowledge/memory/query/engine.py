@@ -52,6 +52,7 @@ from plugins.knowledge.memory.query.links import LinkedAnswers
 from plugins.knowledge.memory.query.parts import parts
 from plugins.knowledge.memory.query.standing import Challenges, StandingOrder
 from plugins.knowledge.memory.query.usage import Usage
+from plugins.knowledge.memory.query.wording import reworded, with_wording
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.rights.roles import Roles, require_role
 from plugins.knowledge.memory.store.vectors import MemoryVectors
@@ -283,11 +284,14 @@ class QueryEngine:
         shown = [records[one.id] for one in page if one.id in records]
         authors = await self.authors.of(shown, question.person)
         changed = await self.standing.changed_sources(shown, question.keys)
+        worded = await reworded(self.standing.reads, shown, question)
         return [
             QueryResult(
                 layer=records[one.id].layer,
                 author=authors[one.id],
-                standing=self.standing.of(records[one.id], challenges, changed),
+                standing=with_wording(
+                    self.standing.of(records[one.id], challenges, changed), worded.get(one.id)
+                ),
                 entry=_shown(records[one.id], embeddings.get(one.id), options),
                 score=round(one.score, 4),
                 distance=_distance(one, options),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from plugins.knowledge.memory.model.entry import KnowledgeEntry
-from tests.plugins.knowledge.memory.conftest import ANA, World
-from tests.plugins.knowledge.memory.query.test_standing import relate, standings, write
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, World
+from tests.plugins.knowledge.memory.query.test_standing import SHARED, relate, standings, write
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 
@@ -59,3 +60,28 @@ async def test_what_is_known_to_be_wrong_never_held(world: World) -> None:
     await relate(world, new, "corrects", old)
     assert await held(world, "2025-03-01", "orchard pump volts") == []
     assert await held(world, "2025-07-01", "orchard pump volts") == [new.content]
+
+
+async def test_words_of_a_later_time_are_marked_as_of_an_earlier_one(world: World) -> None:
+    fee = await said(world, "2026-01-10", "The membership fee is 30 euros.")
+    same = await said(world, "2026-01-10", "The membership card is green.")
+    await world.change(ANA, fee.id, "The membership fee is 45 euros.")
+    await world.change(ANA, same.id, same.content, metadata={"tags": ["card"]})
+    asked = {"filters": {"as_of": "2026-02-01"}}
+    told = standings(await world.ask(ANA, "membership fee card", **asked))
+    mark = "worded so since 2026-03-01, memory_history has what it said on 2026-02-01"
+    assert told == {"The membership fee is 45 euros.": mark, same.content: ""}
+    now = standings(await world.ask(ANA, "membership fee card"))
+    assert set(now.values()) == {""}
+
+
+async def test_a_mark_of_later_words_tells_nothing_of_versions_of_others(world: World) -> None:
+    fee = await world.remember(ANA, "The membership fee is 30 euros.")
+    world.clock.time += timedelta(days=10)
+    await world.open(ANA, fee.id, "The membership fee is 45 euros.", SHARED)
+    asked = {"filters": {"as_of": "2026-03-05"}}
+    told = {who: standings(await world.ask(who, "membership fee", **asked)) for who in (ANA, BEN)}
+    mark = "worded so since 2026-03-11"
+    assert told[BEN] == {"The membership fee is 45 euros.": mark}
+    (own,) = told[ANA].values()
+    assert own == f"{mark}, memory_history has what it said on 2026-03-05"
