@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.toolkit.anchors import anchor
+from plugins.knowledge.notes.headings import Heading
 from plugins.knowledge.outline import Place, outline
 from plugins.knowledge.retrieval.markup import one_newline
 
@@ -40,9 +41,8 @@ def sections(markdown: str) -> list[Section]:
     lines, (_, outlined) = text.split("\n"), outline(text)
     heads = [one.head for one in outlined]
     found = []
-    for at, one in enumerate(outlined):
-        following = (each.line for each in heads[at + 1 :] if each.level <= one.head.level)
-        its = "\n".join(lines[one.head.line : next(following, len(lines))]).strip()
+    for one, end in zip(outlined, _ends(heads, len(lines)), strict=True):
+        its = "\n".join(lines[one.head.line : end]).strip()
         found.append(Section(one.title, one.place, its))
     return found
 
@@ -80,6 +80,18 @@ def also_called(found: Sequence[Section], one: Section, name: str) -> list[Secti
         return []
     alike = (each for each in found if each is not one and each.heading == one.heading)
     return [each for each in alike if not above or each.trail[:-1] == one.trail[:-1]]
+
+
+def _ends(heads: Sequence[Heading], last: int) -> list[int]:
+    """The line after each section, found from the last one on."""
+    ends: list[int] = []
+    following: list[Heading] = []  # those that end a section above, the nearest last
+    for head in reversed(heads):
+        while following and following[-1].level > head.level:
+            following.pop()
+        ends.append(following[-1].line if following else last)
+        following.append(head)
+    return ends[::-1]
 
 
 def _sought(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -127,6 +128,17 @@ def test_underlined_headings_begin_sections_and_repeated_ones_have_a_number() ->
         "Setup > Same (2) (2)",
     ]
     assert found[1].text == "Same\n----\none\n\n### Detail\nfirst"
+
+
+def test_sections_by_the_hundred_thousand_are_told_apart_in_time() -> None:
+    started = time.process_time()
+    found = sections("# a\n" * 200_000)
+    assert time.process_time() - started < 20
+    assert (found[-1].trail, found[-1].text, found[-1].place.anchor) == (
+        ("a (200000)",),
+        "# a",
+        "a-199999",
+    )
 
 
 @pytest.mark.parametrize(
