@@ -8,6 +8,8 @@ from gateway.toolkit.words import terms
 
 MAX_CHARACTERS = 500
 """The most characters of a further passage in a result; the best passage is shown whole."""
+_READ_CHARACTERS = 5_000
+"""Of a longer text, which is a whole document, the beginning is looked at."""
 
 _SENTENCE = re.compile(r"[^.!?\u3002\uff01\uff1f\n]+(?:[.!?\u3002\uff01\uff1f]+|\n|$)\s*")
 
@@ -22,7 +24,7 @@ def excerpt(text: str, question: str) -> str:
     if len(text) <= MAX_CHARACTERS:
         return text.strip()
     asked = set(terms(question))
-    sentences = [match[0] for match in _SENTENCE.finditer(text)]
+    sentences = [match[0] for match in _SENTENCE.finditer(text[:_READ_CHARACTERS])]
     weights = [len(asked.intersection(terms(sentence))) for sentence in sentences]
     start, end = _window(sentences, weights)
     shown = "".join(sentences[start:end]).strip()
