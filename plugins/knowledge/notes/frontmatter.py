@@ -14,11 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from gateway.toolkit import frontmatter
-from gateway.toolkit.yaml_lines import Broken, Mapping, plain
+from gateway.toolkit.yaml_lines import MAX_DEPTH, Broken, Mapping, plain
 
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL)
 _TOML_KEY = re.compile(r"\[*[\"']?([\w-]+)[\"']?[\].]?")
 _TOML_LINE = re.compile(r" ?\(at line (\d+), column \d+\)")
+_TOML_PART = re.compile(r"(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')")
+_TOML_PARTS = re.compile(rf"{_TOML_PART.pattern}(?:[ \t]*+\.[ \t]*+{_TOML_PART.pattern})*+")
+"""A key with dots, or a text in quotes."""
+_MAX_TOML_CHARACTERS = 64_000
 _JSON = re.compile(r"\A\s*(?=\{\s*\"(?:[^\"\\\n]|\\.){0,200}\"\s*:)")
 """Where JSON begins, and no template's or attribute's braces."""
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
@@ -139,28 +143,54 @@ def _read_json(text: str, begins: int) -> Frontmatter:
 
 def _read_toml(written: str, body: str) -> Frontmatter:
     """A frontmatter between two lines of ``+++``, as Hugo has it; dates become text."""
-    try:
-        table = tomllib.loads(written)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = _TOML_LINE.search(str(error))
-        line = int(found[1]) + 1 if found else 1
-        reason = _TOML_LINE.sub("", str(error)).strip()
-        raise BrokenNote(line, f"the frontmatter is no TOML: {reason}") from error
+    table = _toml_table(written)
     lines: dict[str, int] = {}
     for number, text in enumerate(written.split("\n"), frontmatter.FIRST_LINE):
         if (key := _TOML_KEY.match(text)) is not None:
             lines.setdefault(key[1], number)
-    fields = {key: _jsonable(value) for key, value in table.items() if value not in (None, "")}
+    fields = {
+        key: _jsonable(value, lines.get(key, 1))
+        for key, value in table.items()
+        if value not in (None, "")
+    }
     return Frontmatter(
         fields, {key: lines.get(key, 1) for key in fields}, body.strip("\n"), present=True
     )
 
 
-def _jsonable(value: Any) -> Any:
+def _toml_table(written: str) -> dict[str, Any]:
+    """What a text in TOML says.
+
+    Raises:
+        BrokenNote: it is no TOML, or too much of it.
+    """
+    if len(written) > _MAX_TOML_CHARACTERS:
+        reason = f"the frontmatter has more than {_MAX_TOML_CHARACTERS:,} characters"
+        raise BrokenNote(1, reason)
+    for key in _TOML_PARTS.finditer(written):  # the parser compares each part with each
+        if key[0].count(".") >= MAX_DEPTH and len(_TOML_PART.findall(key[0])) > MAX_DEPTH:
+            raise _too_deep(written.count("\n", 0, key.start()) + frontmatter.FIRST_LINE)
+    try:
+        return tomllib.loads(written)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = _TOML_LINE.search(str(error))
+        line = int(found[1]) + 1 if found else 1
+        reason = _TOML_LINE.sub("", str(error)).strip()
+        raise BrokenNote(line, f"the frontmatter is no TOML: {reason}") from error
+
+
+def _too_deep(line: int) -> BrokenNote:
+    return BrokenNote(line, f"nested more than {MAX_DEPTH} levels deep")
+
+
+def _jsonable(value: Any, line: int, depth: int = 1) -> Any:
+    """A value of TOML as one of JSON; ``line``: where its key stands."""
+    if isinstance(value, dict | list) and depth >= MAX_DEPTH:
+        raise _too_deep(line)
     if isinstance(value, dict):
-        return {key: _jsonable(each) for key, each in value.items()}
+        return {key: _jsonable(each, line, depth + 1) for key, each in value.items()}
     if isinstance(value, list):
-        return [_jsonable(each) for each in value]
+        return [_jsonable(each, line, depth + 1) for each in value]
     return value if isinstance(value, str | bool | int) else str(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any
 
@@ -79,6 +80,42 @@ def test_millions_of_brackets_are_refused_at_once() -> None:
     with pytest.raises(BrokenNote, match="20 levels"):
         read(b"---\na: " + b"[" * 4_000_000 + b"\n---\n")
     assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("title = 'a'\nb" + ".a" * 25_000 + " = 1", 3, "20 levels"),
+        ("'a'" + ' . "a"' * 5_000 + " = 1", 2, "20 levels"),
+        ("[a" + ".a" * 20 + "]", 2, "20 levels"),
+        ("t = 1\na" + ".a" * 18 + " = {a = {a = 1}}", 3, "20 levels"),
+        ("\na = " + "[" * 25 + "]" * 25, 3, "20 levels"),
+        ("a = " + "[" * 30_000, 1, "no TOML"),
+        ("a = '" + "a" * 64_000 + "'", 1, "64,000 characters"),
+    ],
+)
+def test_toml_that_is_deep_or_long_is_refused_at_once(text: str, line: int, reason: str) -> None:
+    started = time.process_time()
+    with pytest.raises(BrokenNote, match=reason) as caught:
+        read(f"+++\n{text}\n+++\n".encode())
+    assert caught.value.line == line
+    assert time.process_time() - started < 4
+
+
+@pytest.mark.parametrize("part", ["a", "a-", "a.", "'", '"', "'\"", ". ", "[[a.b]]\n", "a.a "])
+def test_hostile_toml_is_read_in_time(part: str) -> None:
+    started = time.process_time()
+    with contextlib.suppress(BrokenNote):
+        read(f"+++\n{part * (60_000 // len(part))}\n+++\n".encode())
+    assert time.process_time() - started < 4
+
+
+def test_toml_as_deep_as_is_read_is_read() -> None:
+    text = f'+++\n{".".join("a" * 19)} = 1\nb = "{"x. " * 100}"\nc = "1.2.3"\n+++\n'
+    value = read(text.encode()).fields["a"]
+    for _ in range(18):
+        value = value["a"]
+    assert value == 1
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_dropped() -> None:
