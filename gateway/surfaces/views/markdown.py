@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gateway.toolkit.anchors import SECTION, UniqueNames, anchor, stated
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MAX_CHARACTERS = 400_000
-"""Characters of a text that are rendered: what takes a second on a slow machine."""
+"""Characters of a text that are rendered: half a second of plain words on a slow machine."""
+MAX_MARKS = 25_000
+"""Line ends and signs of markup that are rendered: a second on a slow machine at most."""
+_MARK = re.compile(r"[\n!\[\]*_~<>&`\\|]")
 _DEEPEST_HEADING = 6
 _ANCHORS = "anchors"
 _LEADS = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
@@ -29,7 +33,8 @@ _TAGS = re.compile(r"</?[a-z][^<>]{0,1000}>", re.IGNORECASE)
 def markdown(text: str, *, anchors: bool = False) -> Markup:
     """A text in Markdown (CommonMark, with tables) as HTML; its headings begin below the page's.
 
-    Of a text longer than :data:`MAX_CHARACTERS` the beginning is shown.
+    Of a text longer than :data:`MAX_CHARACTERS`, or with more signs of markup than
+    :data:`MAX_MARKS`, the beginning is shown.
 
     Args:
         text: the text.
@@ -38,10 +43,25 @@ def markdown(text: str, *, anchors: bool = False) -> Markup:
     """
     from markupsafe import Markup
 
-    if len(text) > MAX_CHARACTERS:
-        text = f"{text[:MAX_CHARACTERS]}\n\n*It goes on; the rest is not shown here.*"
+    shown = _beginning(text)
+    if len(shown) < len(text):
+        text = f"{shown}\n\n*It goes on; the rest is not shown here.*"
     env = {_ANCHORS: UniqueNames()} if anchors else {}
     return Markup(_parser().render(text, env))  # noqa: S704  (raw HTML is off, all else escaped)
+
+
+def _beginning(text: str) -> str:
+    """As much of a text as is rendered."""
+    beyond = next(islice(_MARK.finditer(text, 0, MAX_CHARACTERS), MAX_MARKS, None), None)
+    return text[: beyond.start() if beyond else MAX_CHARACTERS]
+
+
+def _leads(address: str, env: Any) -> str | None:
+    """Where a link of the text leads from a page of ours; None for nowhere."""
+    if address.startswith("#") and _ANCHORS in env:
+        return f"#{SECTION}{address[1:]}"
+    # What is relative to the text's own file is not below this page.
+    return address if _LEADS.match(address) else None
 
 
 @cache
@@ -53,8 +73,9 @@ def _parser() -> MarkdownIt:
 
     def image(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
         token = tokens[at]
-        address, said = str(token.attrGet("src") or ""), token.content or "A picture"
-        return f'<a href="{escapeHtml(address)}" rel="noreferrer">{escapeHtml(said)}</a>'
+        leads, said = _leads(str(token.attrGet("src") or ""), env), token.content or "A picture"
+        to = f' href="{escapeHtml(leads)}"' if leads else ""
+        return f'<a{to} rel="noreferrer">{escapeHtml(said)}</a>'
 
     def heading(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
         level = min(int(tokens[at].tag[1]) + 1, _DEEPEST_HEADING)
@@ -69,11 +90,10 @@ def _parser() -> MarkdownIt:
 
     def link(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
         token = tokens[at]
-        leads = str(token.attrGet("href") or "")
-        if leads.startswith("#") and _ANCHORS in env:
-            token.attrSet("href", f"#{SECTION}{leads[1:]}")
-        elif not _LEADS.match(leads):
-            token.attrs.pop("href", None)  # relative to a file that is not below this page
+        if leads := _leads(str(token.attrGet("href") or ""), env):
+            token.attrSet("href", leads)
+        else:
+            token.attrs.pop("href", None)
         token.attrSet("rel", "noreferrer")
         return str(self.renderToken(tokens, at, options, env))
 

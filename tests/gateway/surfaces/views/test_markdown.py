@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -51,6 +52,31 @@ def test_of_a_very_long_text_the_beginning_is_shown() -> None:
     drawn = str(markdown("[a](https://a.example) " * 40_000))
     assert len(drawn) < 3 * MAX_CHARACTERS
     assert "the rest is not shown here" in drawn
+
+
+@pytest.mark.parametrize(
+    "part", ["![", "[", "a**b", "_a", "- a\n", "> a\n\n", "|-|\n", "1. a\n", "<http://a>", "a\n"]
+)
+def test_of_a_hostile_text_as_much_is_shown_as_takes_no_time(part: str) -> None:
+    started = time.process_time()
+    drawn = str(markdown(part * (400_000 // len(part)), anchors=True))
+    assert "the rest is not shown here" in drawn
+    assert time.process_time() - started < 4
+
+
+def test_of_a_text_of_many_pages_everything_is_shown() -> None:
+    drawn = str(markdown("Ana lives in *Porto*, as [she](https://a.example) said. \n" * 4_000))
+    assert drawn.count("Ana") == 4_000
+    assert "the rest is not shown here" not in drawn
+
+
+@pytest.mark.parametrize(
+    "address", ["//evil.example/", "/signout", "signout", "javascript:x", "#a"]
+)
+def test_a_picture_leads_where_a_link_may_lead_and_nowhere_else(address: str) -> None:
+    drawn = str(markdown(f"![A map]({address})"))
+    assert "A map" in drawn
+    assert "href" not in drawn
 
 
 @pytest.mark.parametrize(
