@@ -17,6 +17,7 @@ from gateway.catalog.lean_schemas import lean
 from gateway.catalog.schemas import (
     BadDeclaration,
     check_schema,
+    longest_texts,
     model_parser,
     schema_of,
     schema_parser,
@@ -78,6 +79,7 @@ class Item:
         headers: the parameter headers that a tool's schema declares (SEP-2243).
         files: a skill's files, by their path below its root.
         opaque: arguments in which no secret is looked for; all of them where it is None.
+        longest: the most characters of a tool's arguments that have a limit.
         key: what messages and records call it, such as ``knowledge/prompt:research-topic``.
     """
 
@@ -92,6 +94,7 @@ class Item:
     headers: ParameterHeaders = ()
     files: Mapping[str, SkillFile] = field(default_factory=dict)
     opaque: Opaque = field(default_factory=lambda: NOTHING)
+    longest: Mapping[str, int] = field(default_factory=dict)
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -185,6 +188,7 @@ def tool_item(plugin: str, tool: Tool, name: str) -> Item:
         tool.timeout,
         headers=parameter_headers(own),
         opaque=_opaque(tool, own),
+        longest=longest_texts(own),
     )
 
 

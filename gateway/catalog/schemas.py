@@ -117,6 +117,35 @@ def schema_parser(schema: Mapping[str, Any]) -> Parser:
     return parse
 
 
+def longest_texts(schema: Mapping[str, Any]) -> dict[str, int]:
+    """The most characters of each argument that is a text and has a limit (``maxLength``)."""
+    arguments = schema.get("properties", {})
+    return {
+        name: said["maxLength"]
+        for name, said in arguments.items()
+        if isinstance(said, Mapping) and isinstance(said.get("maxLength"), int)
+    }
+
+
+def check_lengths(raw: Mapping[str, Any], longest: Mapping[str, int]) -> None:
+    """Refuse texts that are too long as they came, before anything else reads them.
+
+    Args:
+        raw: arguments.
+        longest: as :func:`longest_texts` gives it.
+
+    Raises:
+        ToolFailed: some are; it says by how much, and nothing of what stands in them.
+    """
+    errors = [
+        {"argument": name, "reason": f"has {len(text)} characters; {most} is the limit"}
+        for name, most in longest.items()
+        if isinstance(text := raw.get(name), str) and len(text) > most
+    ]
+    if errors:
+        raise _invalid(errors)
+
+
 def _invalid(errors: list[dict[str, str]]) -> ToolFailed:
     lines = "; ".join(f"{e['argument'] or 'arguments'}: {e['reason']}" for e in errors[:5])
     return ToolFailed("invalid_arguments", f"Invalid arguments. {lines}", {"errors": errors[:20]})

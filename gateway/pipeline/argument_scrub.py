@@ -9,7 +9,7 @@ from typing import Any
 from gateway.scrubbing.opaque import NOTHING, Opaque
 from gateway.scrubbing.scrubber import Redaction, Scrubber, texts_of
 
-LONG_ARGUMENTS_CHARACTERS = 200_000
+LONG_ARGUMENTS_CHARACTERS = 20_000
 """Characters of arguments from which on looking for secrets would hold up other calls."""
 
 Cleaned = tuple[Mapping[str, Any], Sequence[Redaction]]

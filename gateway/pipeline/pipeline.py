@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from auth import Caller
 from gateway.catalog.items import Item
+from gateway.catalog.schemas import check_lengths
 from gateway.contract import ConnectionNeeded, ToolFailed
 from gateway.contract.answer_size import CURSOR_ARGUMENT, Listing
 from gateway.contract.backend_errors import is_database_away
@@ -275,6 +276,8 @@ class Pipeline:
         self, target: Target, raw: Mapping[str, Any], context: CallContext, exchange: CallExchange
     ) -> Any:
         item = target.item
+        if not target.operation:
+            check_lengths(raw, item.longest)
         with span("scrub arguments"):
             given, found = await self._arguments.arguments(raw, item.opaque)
         exchange.redactions = tuple(found)

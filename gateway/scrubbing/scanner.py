@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from gateway.scrubbing.blocks import blotted, end_of_block
@@ -19,7 +20,12 @@ _MAX_SCANNER_BYTES, _MAX_RULE_BYTES = 16 << 20, 2 << 20
 """Bytes that the automaton of all rules may take, and that of one; they grow with what they see."""
 _PART_BYTES = 8 << 10
 """Bytes that are looked at together; a part ends with a line."""
+MAX_FOUND = 5_000
+"""Secrets that are told apart in a text, of each rule; what follows them is taken out whole."""
 _GROUPS = ("secret", "single", "tick")
+
+_REST = Rule("very-many-secrets", "the rest of a text with very many secrets", "", "", 0)
+"""What takes out all that follows the last secret that is told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +71,43 @@ class Scanner:
         return self._which.Match(data) is not None
 
     def find(self, data: bytes) -> list[Found]:
-        """Every secret, from the first to the last; they do not overlap."""
+        """Every secret, from the first to the last; they do not overlap.
+
+        Where there are very many, the last one is all the rest of the text.
+        """
         named: list[Found] = []
+        stop = len(data)
         for start, end in _parts(data):
-            numbers = self._which.Match(data[start:end] if end - start < len(data) else data)
-            for number in sorted(numbers or ()):
-                named += self._single(number).find(data, start, end)
-        return _apart(named)
+            some, reached = self._in_part(data, start, end)
+            named += some
+            if reached < end or len(named) >= MAX_FOUND:
+                stop = reached
+                break
+        found = _apart(named)
+        stop = max(stop, found[-1].end) if found else stop
+        return found if stop >= len(data) else [*found, _rest(data, stop)]
+
+    def _in_part(self, data: bytes, start: int, end: int) -> tuple[list[Found], int]:
+        """The secrets that begin in a part, and up to where there are no others."""
+        numbers = self._which.Match(data[start:end] if end - start < len(data) else data)
+        named: list[Found] = []
+        stop = end
+        for number in sorted(numbers or ()):
+            found = [*islice(self._single(number).find(data, start, end), MAX_FOUND)]
+            if len(found) == MAX_FOUND:
+                stop = min(stop, found[-1].end)
+            named += found
+        return [each for each in named if each.start < stop], stop
 
     def _single(self, number: int) -> _Single:
         single = self._each.get(number)
         if single is None:
             single = self._each[number] = _Single(self._rules[number], self._options)
         return single
+
+
+def _rest(data: bytes, start: int) -> Found:
+    return Found(_REST, start, len(data), blotted(data[start:], _REST.mark.encode()))
 
 
 def _parts(data: bytes) -> Iterator[tuple[int, int]]:

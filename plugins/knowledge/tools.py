@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from mcp_types import ToolAnnotations
 from pydantic import Field
@@ -27,10 +27,14 @@ from plugins.knowledge.results import (
     Terms,
 )
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
+from plugins.knowledge.retrieval.search import MAX_QUESTION_CHARACTERS
 
 _READ_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
+
+Question: TypeAlias = Annotated[str, Field(max_length=MAX_QUESTION_CHARACTERS)]
+"""What is asked: what is longer is refused before anything reads it."""
 
 
 def tools(knowledge: Knowledge) -> list[Tool]:
@@ -40,7 +44,7 @@ def tools(knowledge: Knowledge) -> list[Tool]:
 
 def _searching(knowledge: Knowledge) -> list[Tool]:
     async def search_knowledge(
-        query: str,
+        query: Question,
         filters: SearchFilters | None = None,
         facets: bool = False,
         *,
@@ -61,7 +65,7 @@ def _searching(knowledge: Knowledge) -> list[Tool]:
         return await knowledge.search(query, narrowed, caller.tier, facets=facets)
 
     async def search_with_documents(
-        query: str, filters: SearchFilters | None = None, *, caller: Caller
+        query: Question, filters: SearchFilters | None = None, *, caller: Caller
     ) -> SearchResults:
         """Search as `search_knowledge` does, and return each result with its whole document.
         Use it where passages are not enough; ask for few results, as documents are long.
@@ -168,7 +172,7 @@ def _history(knowledge: Knowledge) -> Tool:
 
 
 def _defining(knowledge: Knowledge) -> list[Tool]:
-    async def define_term(term: str, *, caller: Caller) -> Definition:
+    async def define_term(term: Question, *, caller: Caller) -> Definition:
         """Get the lexicon's definition of a term. Use it for "what is X?". Finds a term by its
         name, an alias or its id, in any case, in singular and plural; says so when the lexicon
         lacks a term, with the terms that come near.
@@ -178,7 +182,7 @@ def _defining(knowledge: Knowledge) -> list[Tool]:
         """
         return await knowledge.lexicon.define(term, caller.tier)
 
-    async def search_lexicon(keyword: str, *, caller: Caller) -> Terms:
+    async def search_lexicon(keyword: Question, *, caller: Caller) -> Terms:
         """Search the lexicon by keyword: terms whose name, description or definition holds it,
         with their definitions.
 

@@ -1,8 +1,10 @@
+from typing import Annotated
+
 import pytest
 from pydantic import BaseModel, Field
 
 from gateway.catalog.items import resource_item, template_item, tool_item
-from gateway.catalog.schemas import BadDeclaration
+from gateway.catalog.schemas import BadDeclaration, check_lengths
 from gateway.contract import Resource, ResourceTemplate, Tool, ToolFailed
 
 
@@ -65,6 +67,25 @@ def test_bad_arguments_are_named_for_the_model(arguments, named):
         item.parse(arguments)
     assert failed.value.code == "invalid_arguments"
     assert failed.value.details["errors"][0]["argument"] == named
+
+
+def test_an_argument_that_is_too_long_is_refused_by_what_was_sent_and_not_shown():
+    async def ask(question: Annotated[str, Field(max_length=10)], about: str = "") -> str:
+        """Ask.
+
+        Args:
+            question: what is asked.
+            about: what it is about.
+        """
+        return question
+
+    item = tool_item("demo", Tool.of(ask), "ask")
+    check_lengths({"question": "a" * 10, "about": "b" * 99}, item.longest)
+    check_lengths({"question": ["a" * 99]}, item.longest)
+    with pytest.raises(ToolFailed, match="question: has 11 characters; 10 is the limit") as failed:
+        check_lengths({"question": "a" * 11, "about": "b" * 99}, item.longest)
+    assert failed.value.code == "invalid_arguments"
+    assert "aa" not in str(failed.value.details)
 
 
 def test_a_raw_schema_is_applied_as_well_as_shown():

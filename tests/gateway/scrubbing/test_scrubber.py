@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.scrubbing.opaque import opaque
 from gateway.scrubbing.rule_files import shipped
+from gateway.scrubbing.scanner import MAX_FOUND
 from gateway.scrubbing.scrubber import Scrubber
 from tests.gateway.scrubbing.fakes import made
 from tests.gateway.scrubbing.labelled import cases
@@ -176,6 +177,26 @@ def test_any_text_is_taken(text: str) -> None:
 def test_many_beginnings_of_keys_take_no_time_without_bound() -> None:
     text = "-----BEGIN RSA PRIVATE KEY-----\nno key\n" * 5_000
     assert scrubber.text(text) == (text, [])
+
+
+@pytest.mark.parametrize("between", ["\n", " "])
+def test_of_a_text_of_very_many_secrets_nothing_is_let_through(between: str) -> None:
+    tokens = [made("ghp_{alnum:36}", Random(n)) for n in range(MAX_FOUND + 500)]
+    text = f"é{between.join(f't = {each}' for each in tokens)}\n+ and so on"
+    cleaned, redactions = scrubber.text(text)
+    assert not any(each in cleaned for each in tokens)
+    assert cleaned.count("\n") == text.count("\n")
+    assert cleaned.startswith("ét = [REDACTED]")
+    assert cleaned.endswith("\n+ [REDACTED]")
+    assert len(redactions) < MAX_FOUND + 300  # a part of the text more
+    assert redactions[-1].rule == "very-many-secrets"
+    assert scrubber.text(cleaned) == (cleaned, [])
+
+
+@pytest.mark.parametrize("part", ['token="', "http://a:b@", "AKIAQYLPMN5HHHFPZAM2 "])
+def test_what_is_told_of_a_text_of_nothing_but_secrets_is_bounded(part: str) -> None:
+    _, redactions = scrubber.text(part * (900_000 // len(part)))
+    assert 0 < len(redactions) <= 4 * (MAX_FOUND + 1)
 
 
 def test_secrets_by_the_thousand_are_all_taken_out() -> None:

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from gateway.cli.mcp_client import RequestRefused
 from gateway.contract import (
@@ -45,6 +45,7 @@ class Given(BaseModel):
     text: str = ""
     data: str = ""
     env: dict[str, str] = {}
+    title: str = Field("", max_length=20)
 
 
 class Held(BaseModel):
@@ -123,6 +124,17 @@ async def test_a_long_argument_is_looked_through_too(portal: TestPortal) -> None
     assert result["structuredContent"]["text"].endswith("+token = '[REDACTED]'\n")
 
 
+async def test_an_argument_above_its_limit_is_refused_before_anything_looks_through_it(
+    portal: TestPortal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(Scrubber, "arguments")
+    result = await portal.mcp("open").call("hold", {"title": f"{TOKEN} " * 5_000})
+    assert result["isError"] is True
+    assert "title: has 205000 characters; 20 is the limit" in json.dumps(result)
+    assert TOKEN not in json.dumps(result)
+    assert seen == []
+
+
 async def test_many_short_arguments_are_looked_through_beside_the_event_loop(
     portal: TestPortal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +146,7 @@ async def test_many_short_arguments_are_looked_through_beside_the_event_loop(
         return looked(self, *args)
 
     monkeypatch.setattr(Scrubber, "arguments", watched)
-    for count in (9, 20_000):
+    for count in (9, 2_000):
         env = {f"NAME{n}": "a few words of it" for n in range(count)} | {"LAST": DIFF}
         await portal.mcp("open").call("hold", {"env": env})
         assert seen[-1]["env"]["LAST"] == DIFF.replace(TOKEN, "[REDACTED]")
