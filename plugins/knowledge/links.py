@@ -13,7 +13,7 @@ from itertools import takewhile
 from gateway.contract import Tier
 from plugins.knowledge import addresses
 from plugins.knowledge.notes.documents import Document, Entry
-from plugins.knowledge.retrieval.markup import runs
+from plugins.knowledge.retrieval.markup import SCRIPTS, runs
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
 
@@ -29,11 +29,7 @@ _DEFINED = re.compile(
 )
 """An address that links refer to by a label: ``[label]: guides/pages.md "Title"``."""
 _HREF = re.compile(r"\bhref=[\"']([^\"'\s]{1,1000})[\"']")
-_CODE = re.compile(
-    r"`[^`\n]{1,500}`|<(script|style)\b[^>]{0,1000}>(?:[^<]|<(?!/\1)){0,20000}</\1 *>",
-    re.IGNORECASE,
-)
-"""What is no text, beside the code between fences."""
+_CODE = re.compile(r"`[^`\n]{1,500}`")
 _TEMPLATED = re.compile(
     r"(?:(?<=\]\()|(?<=href=[\"']))\s{0,9}"
     r"\{(?:\{|%)[^{}\"'\n]{0,200}[\"']([^\"'\n]{1,1000})[\"'][^{}\n]{0,200}[}%]\}"
@@ -220,7 +216,10 @@ class Links:
 def links_of(document: Document) -> Iterator[Link]:
     """The links of a document, in its text and then in its fields."""
     told = "\n".join(text for text, is_code in runs(document.content) if not is_code)
-    body = _ROOT.sub("", _TEMPLATED.sub(r"\1", _CODE.sub(" ", told)))
+    told = _CODE.sub(" ", told)
+    for scripts in SCRIPTS:
+        told = scripts.sub(" ", told)
+    body = _ROOT.sub("", _TEMPLATED.sub(r"\1", told))
     for match in _WIKI.finditer(_TABLE.sub("", body)):
         name = match[1].strip()
         yield Link((name,), False, match[0], not addresses.names_a_file(name))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from gateway.contract import Tier
 from plugins.knowledge.links import Links
 from plugins.knowledge.listing import Listing
@@ -13,6 +15,8 @@ from plugins.knowledge.retrieval.search import MAX_QUESTION_CHARACTERS, Search, 
 from plugins.knowledge.store import Store
 
 _MAX_NEAR = 8
+_READ_CHARACTERS = 50_000
+"""Of a document the beginning says what it is about, and is read at each call."""
 
 
 class Neighbours:
@@ -55,8 +59,14 @@ class Neighbours:
         )
 
     async def _near(self, document: Document, up_to: Tier) -> list[str]:
-        head = " ".join(plain(prepare(document).head).split())[:MAX_QUESTION_CHARACTERS]
+        head = await asyncio.to_thread(_head, document)
         found = await self._search(
             head or document.id, SearchFilters(limit=_MAX_NEAR * 2), up_to, floor=True
         )
         return [f"{one.content_type}/{one.id}" for one in found.results]
+
+
+def _head(document: Document) -> str:
+    """What a document is called and says of itself, as a question."""
+    beginning = document.model_copy(update={"content": document.content[:_READ_CHARACTERS]})
+    return " ".join(plain(prepare(beginning).head).split())[:MAX_QUESTION_CHARACTERS]

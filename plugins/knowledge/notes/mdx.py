@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from plugins.knowledge.notes.between import Between
 from plugins.knowledge.notes.fences import Fences, Line
 
 _MODULE = re.compile(
     r"^(?:import\s+(?:type\s+)?(?:[\"'{*]|\w+(?:\s*,|\s+from\s))"
     r"|export\s+(?:const|let|default|function|async)\b)"
 )
-_COMMENT = re.compile(r"\{/\*.*?\*/\}")
+_COMMENT = Between(r"\{/\*", r"\*/\}")
 
 _NAME = r"[A-Z]\w{0,99}"
 _COMPONENT = re.compile(

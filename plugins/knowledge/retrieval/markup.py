@@ -2,8 +2,8 @@
 
 Template marks (Liquid, Nunjucks, kramdown), HTML and Markdown's own signs carry no meaning for
 retrieval and cost tokens. Headings survive as Markdown headings, because passages are cut there.
-Code is what it says, to the letter: no sign in it is markup. Every pattern is bounded, so that a
-hostile page costs time in proportion to its length.
+Code is what it says, to the letter: no sign in it is markup. Every pattern is bounded, and none
+looks far ahead, so that a hostile page costs time in proportion to its length.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import html
 import re
 from collections.abc import Iterator, Set
 from textwrap import dedent
+from typing import TypeAlias
 
+from plugins.knowledge.notes.between import Between
 from plugins.knowledge.notes.comments import blanked
 from plugins.knowledge.notes.fences import Fences, Line
 
@@ -49,32 +51,38 @@ _ATTRIBUTES = rf"(?:{_SPACE}++(?:{_ATTRIBUTE}))*+{_SPACE}*+/?+>"
 _TAG = r"[a-z][a-z0-9]*+(?:[-:][a-z0-9]++|\.[a-z0-9]++(?=[\s/>]))*+"
 
 
-def _rules(*rules: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
+_Rule: TypeAlias = tuple[re.Pattern[str] | Between, str]
+"""What is taken out of a text, and what stands in its place."""
+
+
+def _rules(*rules: tuple[str, str]) -> tuple[_Rule, ...]:
     flags = re.MULTILINE | re.IGNORECASE
     return tuple((re.compile(pattern, flags), replacement) for pattern, replacement in rules)
 
 
-_BEFORE = _rules(
-    (r"<!--(?:[^-]|-(?!->)){0,5000}-->", ""),
-    (
-        r"\{%-? *comment *-?%\}(?:[^{]|\{(?!%-? *endcomment)){0,5000}\{%-? *endcomment *-?%\}",
-        "",
+SCRIPTS = tuple(
+    Between(rf"<{name}{_ATTRIBUTES}", rf"</{name} *>", 20_000) for name in ("script", "style")
+)
+"""What is no text: programs and their like within a page."""
+_BEFORE: tuple[_Rule, ...] = (
+    (Between("<!--", "-->", 5000), ""),
+    (Between(r"\{%-? *comment *-?%\}", r"\{%-? *endcomment *-?%\}", 5000), ""),
+    (Between(r"\{%", r"%\}", 1000), ""),
+    (Between(r"\{\{", r"\}\}", 1000), ""),
+    *_rules((r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""), (_DEFINITION, "")),
+    *((each, "") for each in SCRIPTS),
+    *_rules(
+        (rf"<h([1-6]){_ATTRIBUTES}", "\n\x02\\1\x02 "),
+        (rf"</?(?:p|br|li|tr|div|section|h[1-6]|ul|ol|table|summary){_ATTRIBUTES}", "\n"),
+        (rf"</?(?:td|th|dt|dd|option|label|button){_ATTRIBUTES}", " "),
+        (rf"</?{_TAG}{_ATTRIBUTES}", ""),
+        (r"\{[:.#][^{}\n]{0,200}\}", ""),
+        (r"!\[([^\[\]\n]{0,500})\]\([^()\n]{0,1000}\)", r"\1"),
+        (r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{1,300})\]\]", r"\1"),
+        (r"\[([^\[\]]{1,500})\]\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)", r"\1"),
+        (r"^ {0,3}\[\^[^\[\]\n]{1,100}\]:[ \t]*", r"\n"),
+        (r"\[\^[^\[\]\n]{1,100}\]", ""),
     ),
-    (r"\{%(?:[^%]|%(?!\})){0,1000}%\}", ""),
-    (r"\{\{(?:[^}]|\}(?!\})){0,1000}\}\}", ""),
-    (r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""),
-    (_DEFINITION, ""),
-    (rf"<(script|style){_ATTRIBUTES}(?:[^<]|<(?!/\1)){{0,20000}}</\1 *>", ""),
-    (rf"<h([1-6]){_ATTRIBUTES}", "\n\x02\\1\x02 "),
-    (rf"</?(?:p|br|li|tr|div|section|h[1-6]|ul|ol|table|summary){_ATTRIBUTES}", "\n"),
-    (rf"</?(?:td|th|dt|dd|option|label|button){_ATTRIBUTES}", " "),
-    (rf"</?{_TAG}{_ATTRIBUTES}", ""),
-    (r"\{[:.#][^{}\n]{0,200}\}", ""),
-    (r"!\[([^\[\]\n]{0,500})\]\([^()\n]{0,1000}\)", r"\1"),
-    (r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{1,300})\]\]", r"\1"),
-    (r"\[([^\[\]]{1,500})\]\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)", r"\1"),
-    (r"^ {0,3}\[\^[^\[\]\n]{1,100}\]:[ \t]*", r"\n"),
-    (r"\[\^[^\[\]\n]{1,100}\]", ""),
 )
 _AFTER = _rules(
     # Admonitions and tabs of Docusaurus, Starlight and MkDocs: their titles are text.
