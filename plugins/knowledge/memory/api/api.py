@@ -191,7 +191,7 @@ def _told(made: CreateResponse, asked: CreateRequest) -> CreateResponse:
     if not (field := opens_to_nobody(access)):
         return made
     note = f"It is {access.policy} and names nobody in {field}, so that its owner alone reads it."
-    return made.model_copy(update={"note": note})
+    return made.model_copy(update={"note": " ".join(filter(None, (note, made.note)))})
 
 
 def _removal(memory: Memory) -> Route:

@@ -43,9 +43,10 @@ class DeferredVectors(MemoryVectors):
             raise ValueError("the text cannot be embedded")
         return [each for each in vectors if each is not None]
 
-    async def show(self, vectors: Sequence[tuple[Record, Vector]]) -> None:
+    async def show(self, vectors: Sequence[tuple[Record, Vector]]) -> bool:
         """As ``MemoryVectors.show``, later."""
         self.waiting += (("show", each) for each in vectors)
+        return True
 
     async def follow(self, records: Sequence[Record]) -> None:
         """As ``MemoryVectors.follow``, later."""

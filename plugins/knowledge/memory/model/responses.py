@@ -139,7 +139,8 @@ class CreateResponse(BaseModel):
     approval_required: ApprovalRequired | None = None
     note: str | None = Field(
         None,
-        description="That nobody else reads it, where its policy is for others and names none.",
+        description="That nobody else reads it, where its policy is for others and names none; "
+        "or that it is long, and found by meaning throughout only in some minutes.",
     )
     near: list[NearEntry] = Field(
         default_factory=list,

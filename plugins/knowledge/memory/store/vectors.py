@@ -7,6 +7,7 @@ ahead; upkeep brings it up to date.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from collections.abc import Collection as Ids
 from dataclasses import dataclass
@@ -57,6 +58,8 @@ _INDEXED = {
     "created": "float",
     "version": "integer",
 }
+PASSAGES_S = 5.0
+"""How long a write waits for the later passages of its entry."""
 EMBEDDED_AT_ONCE = 8
 """Passages that the model reads together: a question waits for them."""
 
@@ -126,19 +129,28 @@ class MemoryVectors:
         """The vectors of texts, each of length one."""
         return list(await self.embedder.passages(texts))
 
-    async def show(self, vectors: Sequence[tuple[Record, Vector]]) -> None:
+    async def show(self, vectors: Sequence[tuple[Record, Vector]]) -> bool:
         """Let entries that were just written be found by these vectors, and by no earlier ones.
 
         Where the vector store does not answer they are found by their words, until upkeep has
-        made up for it.
+        made up for it. It makes those later passages too that the model does not read in time: what
+        is written is not answered as if it were not.
+
+        Returns:
+            Whether the model had the time for all later passages.
         """
         try:
-            await self.put(vectors)
+            await self._put_beginnings(vectors)
             for record, _ in vectors:
                 if record.version > 1:
                     await self.hide_earlier(record)
+            async with asyncio.timeout(PASSAGES_S):
+                await self._put_later(vectors)
+        except TimeoutError:
+            return False
         except Exception as error:
             self._failed("vectors", error)
+        return True
 
     async def follow(self, records: Sequence[Record]) -> None:
         """The same, by the vectors that the database keeps; entries without one are not found."""
@@ -158,11 +170,17 @@ class MemoryVectors:
 
         A long one is found by its beginning first, and by its later passages once these are read.
         """
+        await self._put_beginnings(vectors)
+        await self._put_later(vectors)
+
+    async def _put_beginnings(self, vectors: Sequence[tuple[Record, Vector]]) -> None:
         by_layer: dict[Layer, list[Point]] = {}
         for record, vector in vectors:
             by_layer.setdefault(record.layer, []).append(_point(record, vector))
         for layer, points in by_layer.items():
             await (await self._collection(layer)).upsert(points)
+
+    async def _put_later(self, vectors: Sequence[tuple[Record, Vector]]) -> None:
         for record, vector in vectors:
             if len(record.content) > ONE_PASSAGE:
                 await self._put_passages(record, vector)

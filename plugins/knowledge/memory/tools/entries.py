@@ -316,6 +316,6 @@ def _write_result(made: CreateResponse) -> Kept:
         version=made.entry.version,
         status=made.status,
         approval=waits and waits.request_id,
-        note=waits and PENDING_NOTE,
+        note=PENDING_NOTE if waits else made.note,
         near=made.near,
     )

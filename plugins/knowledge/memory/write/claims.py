@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.algorithms.settlement import settle
@@ -57,7 +57,7 @@ class _Claimed(Exception):
 
 
 async def add_claim(entries: Entries, said: Said, caller: Caller) -> Sequence[Record]:
-    """Write an entry, unless others of its owner claim the same.
+    """Write an entry, unless others of its owner claim the same; whoever calls this shows it.
 
     These are looked for under the lock that orders writes: of several who say one thing at the same
     moment only the first adds an entry.
@@ -97,7 +97,6 @@ async def add_claim(entries: Entries, said: Said, caller: Caller) -> Sequence[Re
     except _Claimed as claimed:
         return claimed.by
     entries.tell(told)
-    await entries.show(record, said.vector)
     return ()
 
 
@@ -141,13 +140,15 @@ async def settle_claims(
     if written is None:
         return None
     entries.tell(written)
+    note = None
     if before is None:
-        await entries.show(winner, vector)
+        note = await entries.show(winner, vector)
     elif entries.vectors is not None:
         await entries.vectors.follow([winner])
     if entries.vectors is not None:
         await entries.vectors.hide(settled.gone)
-    return CreateResponse(entry=winner.entry(), status="created" if before is None else "updated")
+    status: Literal["created", "updated"] = "created" if before is None else "updated"
+    return CreateResponse(entry=winner.entry(), status=status, note=note)
 
 
 def settle_noted(

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gateway.contract import Caller
-from plugins.knowledge.memory.algorithms.turns import follows, speaker
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
@@ -35,6 +34,7 @@ from plugins.knowledge.memory.write.claims import Said, add_claim, settle_claims
 from plugins.knowledge.memory.write.drafts import new_record, updated_record
 from plugins.knowledge.memory.write.embedding import entry_vector
 from plugins.knowledge.memory.write.merging import merged
+from plugins.knowledge.memory.write.places import in_its_place
 from plugins.knowledge.memory.write.relations import (
     EntryRelations,
     Near,
@@ -46,6 +46,11 @@ if TYPE_CHECKING:
 
     from plugins.knowledge.memory.store.vectors import Vector
 
+LATE_NOTE = (
+    "It is kept. It is long, and still being read: until that is done, some minutes from now, its "
+    "beginning is found by meaning and the rest by its words."
+)
+"""What the writer of an entry is told of which the model has yet to read later passages."""
 _MAX_ATTEMPTS = 5
 """How often an update is merged again where others keep writing the same entry."""
 
@@ -125,16 +130,19 @@ class Entries:
         vector = await entry_vector(
             self.vectors, record, request.entry.embedding, options.generate_embedding
         )
-        record = await self._in_its_place(record, after, turn, caller)
+        said_in = None if turn is None else await self.found(turn, caller)
+        before = None if after is None else await self.found(after, caller)
+        record = await in_its_place(self.reads, record, before, said_in)
         record = replace(record, embedded=vector is not None)
         near = await self.relations.near(record, vector, caller)
         said = Said(record, vector, related, near, is_turn=after is not None)
         for _ in range(_MAX_ATTEMPTS):
             if not (twins := await add_claim(self, said, caller)):
+                note = await self.show(record, vector)
                 shown = vector if options.generate_embedding else None
                 entry = record.entry(_numbers(shown))
                 told = await self.relations.named(near, related, caller)
-                return CreateResponse(entry=entry, status="created", near=told)
+                return CreateResponse(entry=entry, status="created", near=told, note=note)
             if made := await settle_claims(self, said, twins, caller):
                 return made
         raise _too_many_changes()
@@ -172,11 +180,8 @@ class Entries:
             if current.layer is Layer.WORKING:
                 self.working.put([wanted])
                 return CreateResponse(entry=wanted.entry(), status="updated")
-            near = await self._replace(current, wanted, request, caller)
-            if near is not None:
-                entry = wanted.entry()
-                told = await self.relations.named(near, (), caller)
-                return CreateResponse(entry=entry, status="updated", near=told)
+            if made := await self._replace(current, wanted, request, caller):
+                return made
         raise _too_many_changes()
 
     async def wanted(self, current: Record, request: UpdateRequest, caller: Caller) -> Record:
@@ -295,31 +300,10 @@ class Entries:
             raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such entry, or it is not yours.")
         return found[id]
 
-    async def _in_its_place(
-        self, record: Record, after: str | None, turn: str | None, caller: Caller
-    ) -> Record:
-        """An entry that knows the turn before it, or the one that it was found in."""
-        if turn is not None:
-            return replace(record, taken_from=(await self.found(turn, caller)).number)
-        return replace(record, follows=await self._before(record, after, caller))
-
-    async def _before(self, record: Record, after: str | None, caller: Caller) -> int | None:
-        """The number of the turn of a conversation before an entry, where it is one itself."""
-        if speaker(record) is None:
-            return None
-        if after is not None:
-            return (await self.found(after, caller)).number
-        before = await self.reads.last_of(record)
-        return before.number if before is not None and follows(record, before) else None
-
     async def _replace(
         self, current: Record, wanted: Record, request: CreateRequest, caller: Caller
-    ) -> list[Near] | None:
-        """Write a version in place of another.
-
-        Returns:
-            What is near the new version; None where the other is not the current one any more.
-        """
+    ) -> CreateResponse | None:
+        """Write a version in place of another; None where that is not the current one any more."""
         person = caller.person or ""
         generate = request.options.generate_embedding
         vector = await entry_vector(
@@ -344,8 +328,9 @@ class Entries:
         if event is None:
             return None
         self.tell([event])
-        await self.show(wanted, vector, hidden=current.embedded)
-        return near
+        note = await self.show(wanted, vector, hidden=current.embedded)
+        told = await self.relations.named(near, (), caller)
+        return CreateResponse(entry=wanted.entry(), status="updated", near=told, note=note)
 
     async def _remove(self, id: str, person: str, *, hard: bool) -> None:
         writes = self.audited(AuditRecord(person, "erase" if hard else "delete", id, "done"))
@@ -353,14 +338,21 @@ class Entries:
         if self.vectors is not None:
             await self.vectors.hide([id])
 
-    async def show(self, record: Record, vector: Vector | None, *, hidden: bool = False) -> None:
-        """Let a written entry be found by its vector; without one, by no earlier one either."""
+    async def show(
+        self, record: Record, vector: Vector | None, *, hidden: bool = False
+    ) -> str | None:
+        """Let a written entry be found by its vector; without one, by no earlier one either.
+
+        Returns:
+            What its writer should know, if there is something.
+        """
         if self.vectors is None:
-            return
-        if vector is not None:
-            await self.vectors.show([(record, vector)])
-        elif hidden:
-            await self.vectors.hide([record.id])
+            return None
+        if vector is None:
+            if hidden:
+                await self.vectors.hide([record.id])
+            return None
+        return None if await self.vectors.show([(record, vector)]) else LATE_NOTE
 
     def check_change(self, record: Record, request: UpdateRequest, caller: Caller) -> None:
         """Refuse a change that the caller may not make.

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from gateway.services.embedding.service import open_embedder
-from plugins.knowledge.memory.model.requests import DeleteOptions, DeleteRequest
+from plugins.knowledge.memory.model.requests import (
+    CreateRequest,
+    DeleteOptions,
+    DeleteRequest,
+    UpdateRequest,
+)
 from plugins.knowledge.memory.query.engine import COMPARED
 from plugins.knowledge.memory.tools.entries import tools
+from plugins.knowledge.memory.write.entries import LATE_NOTE
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, Opener, World
 from tests.plugins.knowledge.memory.test_faults import gone
 from tests.plugins.knowledge.memory.upkeep.conftest import every_point, named, upkeep
@@ -85,6 +93,42 @@ async def test_a_version_has_its_own_passages_and_what_is_forgotten_has_none(wor
     await words.memory.entries.delete(removal, ANA)
     assert await every_point(words) == []
     assert "knowledge_embeddings" not in await named(words, entry.id)
+
+
+class Busy(WordEmbedder):
+    """A model that has no time for later passages while it is busy."""
+
+    is_busy = True
+
+    async def passages(self, texts: Sequence[str]) -> Any:
+        if self.is_busy and not all("Minutes" in text for text in texts):
+            await asyncio.Event().wait()
+        return await super().passages(texts)
+
+
+async def test_what_is_written_is_answered_before_a_busy_model_has_read_all_of_it(
+    open_world: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugins.knowledge.memory.store.vectors.PASSAGES_S", 0.05)
+    model = Busy(meanings={"storage": "disk", "ran": "full"})
+    world = await open_world(model)
+    request = CreateRequest.model_validate({"entry": {"content": MINUTES}})
+    made = await world.memory.entries.create(request, ANA)
+    assert (made.status, made.note) == ("created", LATE_NOTE)
+    assert await world.found(ANA, "Minutes", **MEANT) == [MINUTES]
+    assert await world.found(ANA, "disk was full", mode="keyword") == [MINUTES]
+    change = UpdateRequest.model_validate({"entry": {"content": f"{MINUTES} Always."}})
+    changed = await world.memory.entries.update(made.entry.id, change, ANA)
+    assert (changed.status, changed.note) == ("updated", LATE_NOTE)
+    assert {one.version for one in await every_point(world)} == {2}
+    assert not await is_whole(world)
+    model.is_busy = False
+    monkeypatch.setattr("plugins.knowledge.memory.store.vectors.PASSAGES_S", 60.0)
+    assert await upkeep(world, minutes=10) == {"filled": 1}
+    assert await is_whole(world)
+    assert await world.found(ANA, "storage ran out", **MEANT) == [f"{MINUTES} Always."]
+    again = await world.memory.entries.update(made.entry.id, change, ANA)
+    assert again.note is None
 
 
 async def test_nobody_finds_a_passage_of_what_they_may_not_read(words: World) -> None:
