@@ -117,9 +117,9 @@ class JobService:
                 raise ValueError(f"The plugin {plugin} declares the job {job.name} twice.")
             check_schedule(name, job.schedule)
             declared[name] = job
-        for name in self.names(plugin):
-            del self._jobs[name]
-        self._jobs |= declared
+        own = self.names(plugin)
+        others = {name: job for name, job in self._jobs.items() if name not in own}
+        self._jobs = others | declared  # a thread may be going through the one before
 
     def for_owner(self, plugin: str) -> OwnedJobs:
         """The jobs of one plugin: the port ``Jobs``."""
@@ -337,11 +337,12 @@ class JobService:
             config["db_engine_kwargs"] = {"connect_args": {"factory": Connection}}
         else:  # its threads give up a line on which nothing is answered
             config["db_engine_kwargs"] = {"connect_args": _LINE}
-        make_queues(url, SCHEMA, self._jobs)
+        jobs = self._jobs
+        make_queues(url, SCHEMA, jobs)
         self._worker = QueueWorker(self._workflows.keys, loop)
         self._worker.take_over()
         DBOS(config=config)
-        for name, job in list(self._jobs.items()):
+        for name, job in jobs.items():
             self._workflows[name] = self._declare(name, job)
 
     def _declare(self, name: str, job: Job) -> Workflow:
