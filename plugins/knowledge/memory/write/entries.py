@@ -138,14 +138,18 @@ class Entries:
         said = Said(record, vector, related, near, is_turn=after is not None)
         for _ in range(_MAX_ATTEMPTS):
             if not (twins := await add_claim(self, said, caller)):
-                note = await self.show(record, vector)
-                shown = vector if options.generate_embedding else None
-                entry = record.entry(_numbers(shown))
-                told = await self.relations.named(near, related, caller)
-                return CreateResponse(entry=entry, status="created", near=told, note=note)
+                shown = bool(options.generate_embedding)
+                return await self._created(said, caller, with_vector=shown)
             if made := await settle_claims(self, said, twins, caller):
                 return made
         raise _too_many_changes()
+
+    async def _created(self, said: Said, caller: Caller, *, with_vector: bool) -> CreateResponse:
+        """Show what was added, and what is answered of it."""
+        note = await self.show(said.record, said.vector)
+        entry = said.record.entry(_numbers(said.vector if with_vector else None))
+        near = await self.relations.named(said.near, said.related, caller)
+        return CreateResponse(entry=entry, status="created", near=near, note=note)
 
     async def update(
         self,
