@@ -126,20 +126,17 @@ class Entries:
             )
         if record.layer is Layer.WORKING:
             return settle_noted(self.working, record, self.clock(), is_turn=after is not None)
-        options = request.options
-        vector = await entry_vector(
-            self.vectors, record, request.entry.embedding, options.generate_embedding
-        )
+        generate = request.options.generate_embedding
+        vector = await entry_vector(self.vectors, record, request.entry.embedding, generate)
         said_in = None if turn is None else await self.found(turn, caller)
         before = None if after is None else await self.found(after, caller)
-        record = await in_its_place(self.reads, record, before, said_in)
-        record = replace(record, embedded=vector is not None)
+        placed = await in_its_place(self.reads, record, before, said_in)
+        record = replace(placed, embedded=vector is not None)
         near = await self.relations.near(record, vector, caller)
         said = Said(record, vector, related, near, is_turn=after is not None)
         for _ in range(_MAX_ATTEMPTS):
             if not (twins := await add_claim(self, said, caller)):
-                shown = bool(options.generate_embedding)
-                return await self._created(said, caller, with_vector=shown)
+                return await self._created(said, caller, with_vector=bool(generate))
             if made := await settle_claims(self, said, twins, caller):
                 return made
         raise _too_many_changes()

@@ -1,4 +1,4 @@
-"""Jobs on demand: DBOS starts when a job is first queued, unless one may be waiting."""
+"""When jobs start: as one is first queued, unless one may be waiting; and who comes meanwhile."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ import pytest
 
 from gateway.contract import Job
 from gateway.contract.jobs import JobRun
+from gateway.services.jobs import queues
 from gateway.services.jobs.service import JobsNotRunning, open_jobs
 from tests.gateway.services.jobs.test_service import calculate, launched, reached
 
@@ -42,3 +43,27 @@ async def test_on_demand_what_a_crash_interrupted_goes_on_at_once(tmp_path: Path
     await begun.wait()
     go_on.set()
     await service.close()
+
+
+async def test_a_plugin_that_opens_while_the_jobs_start_is_taken_up_after_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = open_jobs("sqlite", tmp_path)
+    service.register("garden", [Job("calculate", calculate), Job("again", calculate)])
+    real = queues.settings_of
+
+    def declares_meanwhile(job: Job) -> dict[str, Any]:
+        service.register("kitchen", [Job("calculate", calculate)])
+        return real(job)
+
+    monkeypatch.setattr(queues, "settings_of", declares_meanwhile)
+    await service.launch()
+    monkeypatch.undo()
+    try:
+        await service.take_up("kitchen")
+        for plugin in ("garden", "kitchen"):
+            jobs = service.for_owner(plugin)
+            done = await reached(jobs, await jobs.enqueue("calculate", {"number": 4}), "done")
+            assert done.result["doubled"] == 8
+    finally:
+        await service.close()

@@ -17,7 +17,6 @@ import pytest
 from gateway.contract import Job
 from gateway.contract.jobs import JobRun, Jobs, JobStatus
 from gateway.services.cache.memory import MemoryCache
-from gateway.services.jobs import queues
 from gateway.services.jobs.progress import Progress, ProgressBoard
 from gateway.services.jobs.service import JobService, JobsNotRunning, open_jobs
 
@@ -76,30 +75,6 @@ async def test_a_job_runs_and_its_result_is_kept(address: str, tmp_path: Path) -
         done = await reached(jobs, job_id, "done")
         result = {"doubled": 42, "id": job_id}
         assert done == JobStatus(job_id, "done", result, None, "calculate")
-
-
-async def test_a_plugin_that_opens_while_the_jobs_start_is_taken_up_after_that(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    service = open_jobs("sqlite", tmp_path)
-    service.register("garden", [Job("calculate", calculate), Job("again", calculate)])
-    real = queues.settings_of
-
-    def declares_meanwhile(job: Job) -> dict[str, Any]:
-        service.register("kitchen", [Job("calculate", calculate)])
-        return real(job)
-
-    monkeypatch.setattr(queues, "settings_of", declares_meanwhile)
-    await service.launch()
-    monkeypatch.undo()
-    try:
-        await service.take_up("kitchen")
-        for plugin in ("garden", "kitchen"):
-            jobs = service.for_owner(plugin)
-            done = await reached(jobs, await jobs.enqueue("calculate", {"number": 4}), "done")
-            assert done.result["doubled"] == 8
-    finally:
-        await service.close()
 
 
 async def test_a_job_that_raises_has_failed_and_says_why(address: str, tmp_path: Path) -> None:
