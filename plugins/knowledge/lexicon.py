@@ -13,7 +13,7 @@ from plugins.knowledge.results import Definition, DocumentStanding, Term, Terms
 from plugins.knowledge.retrieval.filters import MAX_RESULTS
 from plugins.knowledge.retrieval.markup import labels, one_line, plain
 from plugins.knowledge.retrieval.names import Names, names, normal_form
-from plugins.knowledge.retrieval.search import check_question
+from plugins.knowledge.retrieval.questions import check_question
 from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
 

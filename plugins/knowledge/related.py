@@ -11,7 +11,8 @@ from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.results import Related
 from plugins.knowledge.retrieval.filters import SearchFilters
 from plugins.knowledge.retrieval.points import prepare
-from plugins.knowledge.retrieval.search import MAX_QUESTION_CHARACTERS, Search, plain
+from plugins.knowledge.retrieval.questions import MAX_QUESTION_CHARACTERS, plain
+from plugins.knowledge.retrieval.search import Search
 from plugins.knowledge.store import Store
 
 _MAX_NEAR = 8

@@ -27,7 +27,7 @@ from plugins.knowledge.results import (
     Terms,
 )
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
-from plugins.knowledge.retrieval.search import MAX_QUESTION_CHARACTERS
+from plugins.knowledge.retrieval.questions import MAX_QUESTION_CHARACTERS
 
 _READ_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False

@@ -8,12 +8,11 @@ only.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gateway.contract import Collection, Condition, Hit, Host, Tier, ToolFailed, VectorQuery
+from gateway.contract import Collection, Condition, Hit, Host, Tier, VectorQuery
 from plugins.knowledge.facets import NARROWING, counted
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.permalinks import Permalinks
@@ -28,6 +27,7 @@ from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.matching import matching
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
+from plugins.knowledge.retrieval.questions import check_question
 from plugins.knowledge.retrieval.quotes import further, quotes
 from plugins.knowledge.retrieval.readable import reads
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate, Hits, rank
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-MAX_QUESTION_CHARACTERS = 2000
-"""Characters of a question; a longer one is refused."""
 _MAX_NEAR = 80
 """Heads and passages together."""
 _MAX_TERM_HITS = 30
@@ -370,35 +368,6 @@ class Search:
         for result, document in zip(results, fetched, strict=True):
             result.document = document
         return [result for result in results if result.document is not None]
-
-
-def check_question(question: str) -> str:
-    """A question fit to be searched for, without spaces around it.
-
-    Raises:
-        ToolFailed: ``invalid_query``, with what to do about it.
-    """
-    question = question.strip()
-    if not question:
-        raise ToolFailed("invalid_query", "The query is empty; say what to look for.")
-    if len(question) > MAX_QUESTION_CHARACTERS:
-        raise ToolFailed(
-            "invalid_query",
-            f"The query has {len(question)} characters; {MAX_QUESTION_CHARACTERS} is the limit. "
-            "Ask in a sentence or two.",
-        )
-    if plain(question) != question:
-        raise ToolFailed("invalid_query", "The query holds control characters; send plain text.")
-    return question
-
-
-def plain(text: str) -> str:
-    """A text with a space for each control character that is no spacing."""
-    return "".join(" " if _is_control(one) else one for one in text)
-
-
-def _is_control(one: str) -> bool:
-    return unicodedata.category(one) in ("Cc", "Cs") and one not in "\t\r\n"
 
 
 def _score(found: Found) -> float:

@@ -32,7 +32,7 @@ from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document, Entry
 from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
-from plugins.knowledge.retrieval.search import plain
+from plugins.knowledge.retrieval.questions import plain
 
 _UNSAID: Any = {
     **dict.fromkeys((*STATED_BY_SYNC, "path", "tier"), True),

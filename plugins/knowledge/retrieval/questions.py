@@ -1,0 +1,39 @@
+"""What may be asked: text of a bounded length, without control characters."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from gateway.contract import ToolFailed
+
+MAX_QUESTION_CHARACTERS = 2000
+"""Characters of a question; a longer one is refused."""
+
+
+def check_question(question: str) -> str:
+    """A question fit to be searched for, without spaces around it.
+
+    Raises:
+        ToolFailed: ``invalid_query``, with what to do about it.
+    """
+    question = question.strip()
+    if not question:
+        raise ToolFailed("invalid_query", "The query is empty; say what to look for.")
+    if len(question) > MAX_QUESTION_CHARACTERS:
+        raise ToolFailed(
+            "invalid_query",
+            f"The query has {len(question)} characters; {MAX_QUESTION_CHARACTERS} is the limit. "
+            "Ask in a sentence or two.",
+        )
+    if plain(question) != question:
+        raise ToolFailed("invalid_query", "The query holds control characters; send plain text.")
+    return question
+
+
+def plain(text: str) -> str:
+    """A text with a space for each control character that is no spacing."""
+    return "".join(" " if _is_control(one) else one for one in text)
+
+
+def _is_control(one: str) -> bool:
+    return unicodedata.category(one) in ("Cc", "Cs") and one not in "\t\r\n"
