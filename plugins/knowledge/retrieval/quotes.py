@@ -65,7 +65,7 @@ class Quote:
 async def quotes(
     collection: Collection, asked: Mapping[str, VectorQuery], keys: Sequence[str]
 ) -> dict[str, list[Quote]]:
-    """The passages of documents that answer, the best first.
+    """The passages of documents that answer best and may be shown, the best first.
 
     The passages of a long document may be all that a search gives; so those of which none was among
     them are asked for again, by themselves, until no passage is left of any.
@@ -111,22 +111,26 @@ def _mixed(by_meaning: Sequence[Hit], by_words: Sequence[Hit]) -> dict[str, list
     for id, hit in hits.items():
         score = near.get(id, least) + W_WORDS * said.get(id, 0.0)
         grouped[hit.payload["key"]].append((-score, hit.payload["ordinal"], hit))
-    return {
-        key: [_quote(hit, -score) for score, _, hit in sorted(ranked, key=lambda one: one[:2])]
+    best = {
+        key: sorted(ranked, key=lambda one: one[:2])[: 1 + MAX_FURTHER]
         for key, ranked in grouped.items()
     }
+    return {key: [_quote(hit, -score) for score, _, hit in ranked] for key, ranked in best.items()}
 
 
 def _quote(hit: Hit, score: float) -> Quote:
-    section = hit.payload.get("section")
-    before = [*section, *[anchor(section[-1])] * 2] if section else []  # of a former layout
-    own, *within = hit.payload.get("places") or (before,)
+    own, *within = hit.payload.get("places") or (_before(hit.payload.get("section")),)
     return Quote(
         hit.payload["text"],
         _place(own) if own else None,
         score,
         tuple(_place(one) for one in within),
     )
+
+
+def _before(section: Sequence[str] | None) -> Sequence[str]:
+    """The place of a passage of a former layout, which has the headings alone."""
+    return [*section, *[anchor(section[-1])] * 2] if section else []
 
 
 def _place(kept: Sequence[str]) -> Place:
