@@ -58,7 +58,8 @@ class Quote:
         known = {place: frozenset(terms(place.trail[-1])) for place in self.places}
         said = {one: its & asked for one, its in known.items() if its <= asked or asked <= its}
         named = [one for one, its in said.items() if its]
-        best = max(named, key=lambda one: len(said[one]), default=None)
+        above = {one: asked & {*terms(" ".join(one.trail))} for one in named}
+        best = max(named, key=lambda one: (len(said[one]), len(above[one])), default=None)
         return self if best is None else replace(self, place=best)
 
 

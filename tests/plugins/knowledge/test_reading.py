@@ -210,6 +210,17 @@ async def test_a_result_cites_the_deeper_section_that_is_named(base: Base) -> No
     assert shown.content == "### Removed\n\nA valve."
 
 
+async def test_of_sections_with_one_heading_the_one_below_what_is_asked_for_is_cited(
+    base: Base,
+) -> None:
+    body = "# Printer\n\n## Setup\n\nPlug it in.\n\n# Plotter\n\n## Setup\n\nLoad vellum."
+    await base.put(document("article/machines", body, title="Machines"))
+    found = await base.knowledge.search("setup of the plotter", SearchFilters(), Tier.OPEN)
+    (result,) = [one for one in found.results if one.id == "machines"]
+    assert result.section is not None
+    assert result.section[-2:] == ["Plotter", "Setup"]
+
+
 async def test_the_address_of_a_repeated_section_leads_to_it(base: Base) -> None:
     stated = document("article/setup", SETUP, title="Setup", permalink="https://example.org/setup")
     await base.put(stated)
