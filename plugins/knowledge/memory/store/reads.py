@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Select
@@ -35,10 +35,6 @@ from plugins.knowledge.memory.store.visibility import (
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
-
-Value = TypeVar("Value")
-MAX_SQL_VALUES = 500
-"""Values in one SQL statement."""
 
 
 class WordAnswers(NamedTuple):
@@ -390,10 +386,3 @@ def _by_words(row: Any, question: Question) -> Scored:
         return scored(row, score(Mode.KEYWORD, None, said))
     worth = score(Mode.KEYWORD, None, said + (1.0 - said) * W_ALL)
     return scored(row).with_score(worth, says_all=True)
-
-
-def sql_batches(values: Sequence[Value]) -> list[Sequence[Value]]:
-    """Values in portions that one statement takes."""
-    return [
-        values[start : start + MAX_SQL_VALUES] for start in range(0, len(values), MAX_SQL_VALUES)
-    ]

@@ -13,13 +13,12 @@ from sqlalchemy import ColumnElement, Select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
-from gateway.toolkit.sql import among_parameter
+from gateway.toolkit.sql import among_parameter, batches
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.record import UPKEEP, Record
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.chains import ENDING, FOUND, leads_back, live_in, mark
-from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.rows import record_of, validity_of
 from plugins.knowledge.memory.store.tables import entries, relations
 from plugins.knowledge.memory.store.visibility import MARKING, is_live, key_values, readable
@@ -211,7 +210,7 @@ class Relations:
         self, connection: AsyncConnection, entry: str, gone: Iterable[Beside]
     ) -> None:
         """Take back how an entry goes together with some others, in the same transaction."""
-        for some in sql_batches(sorted({each.other.id for each in gone})):
+        for some in batches(sorted({each.other.id for each in gone})):
             own = sa.and_(relations.c.entry == entry, relations.c.target.in_(some))
             theirs = sa.and_(relations.c.target == entry, relations.c.entry.in_(some))
             await connection.execute(sa.delete(relations).where(sa.or_(own, theirs)))

@@ -258,7 +258,7 @@ class EntryRelations:
             agreed: whether a person said yes to it.
 
         Raises:
-            Unagreed: a person has to allow it first.
+            ApprovalNeeded: a person has to allow it first.
             MemoryFailed: the caller may not.
         """
         for target, kind in related:
