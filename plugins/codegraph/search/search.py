@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gateway.contract import Embedder, ToolFailed
+from gateway.toolkit.questions import checked_question
 from plugins.codegraph.model import Entity, EntityKind
 from plugins.codegraph.search.embedder import EMBEDDED
 from plugins.codegraph.search.rank import Ranked, by_words, content_words, rank
@@ -64,7 +65,9 @@ class Search:
         self, graph: Graph, question: str, limit: int, kinds: Collection[EntityKind] = ()
     ) -> list[Ranked]:
         """Entities that match the words of a question, best first."""
-        found = await graph.words(content_words(checked(question)), limit, kinds)
+        found = await graph.words(
+            content_words(checked_question(question, MAX_QUESTION_LENGTH)), limit, kinds
+        )
         return by_words(question, found)
 
     async def meaning(
@@ -81,7 +84,7 @@ class Search:
         Raises:
             ToolFailed: the question is empty or too long.
         """
-        question = checked(question)
+        question = checked_question(question, MAX_QUESTION_LENGTH)
         asked = tuple(kinds) or EMBEDDED
         # Filtering kinds in the store costs more than fetching a few more and filtering here.
         with_words = graph.words(content_words(question), _BY_WORDS, tuple(kinds))
@@ -150,21 +153,3 @@ def _apart(one: Entity, other: Entity) -> bool:
     around = one.line <= other.line and other.end_line <= one.end_line
     inside = other.line <= one.line and one.end_line <= other.end_line
     return one.key != other.key and not around and not inside
-
-
-def checked(question: str) -> str:
-    """A valid question, stripped of surrounding whitespace.
-
-    Raises:
-        ToolFailed: it is empty or too long.
-    """
-    question = question.strip()
-    if not question:
-        raise ToolFailed("invalid_query", "The query is empty; say what to look for.")
-    if len(question) > MAX_QUESTION_LENGTH:
-        raise ToolFailed(
-            "invalid_query",
-            f"The query has {len(question)} characters; {MAX_QUESTION_LENGTH} is the limit. "
-            "Ask in a sentence or two.",
-        )
-    return question

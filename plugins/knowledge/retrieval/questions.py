@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from gateway.contract import ToolFailed
+from gateway.toolkit.questions import checked_question
 
 MAX_QUESTION_CHARACTERS = 2000
 """Characters of a question; a longer one is refused."""
@@ -16,15 +17,7 @@ def check_question(question: str) -> str:
     Raises:
         ToolFailed: ``invalid_query``, with what to do about it.
     """
-    question = question.strip()
-    if not question:
-        raise ToolFailed("invalid_query", "The query is empty; say what to look for.")
-    if len(question) > MAX_QUESTION_CHARACTERS:
-        raise ToolFailed(
-            "invalid_query",
-            f"The query has {len(question)} characters; {MAX_QUESTION_CHARACTERS} is the limit. "
-            "Ask in a sentence or two.",
-        )
+    question = checked_question(question, MAX_QUESTION_CHARACTERS)
     if plain(question) != question:
         raise ToolFailed("invalid_query", "The query holds control characters; send plain text.")
     return question
