@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -79,6 +80,7 @@ class Subscriptions:
         Args:
             opened: set as soon as nothing is missed any more.
         """
+        before: asyncio.Task[None] | None = None
         stream: asyncio.Task[None] | None = None
         was_lost = False
         try:
@@ -90,16 +92,14 @@ class Subscriptions:
                     stream = asyncio.create_task(self._listen(acknowledged, was_lost))
                     await _either(acknowledged.wait(), stream)
                 opened.set()
-                if before is not None:
-                    await cancel(before)
+                await _ended(before)
                 await _either(self._changed.wait(), stream)
                 was_lost = not self._changed.is_set()
                 if was_lost:
                     await self._pause(stream)
                     stream = None
         finally:
-            if stream is not None:
-                await cancel(stream)
+            await _ended(before, stream)
 
     async def _pause(self, stream: asyncio.Task[None] | None) -> None:
         """Wait until another try is worth it; after a refusal, until something else is wanted."""
@@ -151,6 +151,13 @@ def _is_refusal(error: BaseException | None) -> bool:
     if isinstance(error, HttpRefused):
         return not error.may_have_run and error.status != _TOO_MANY_REQUESTS
     return isinstance(error, RpcError | NotMcp)
+
+
+async def _ended(*streams: asyncio.Task[None] | None) -> None:
+    """End streams that are no longer wanted, for whatever reason they broke off."""
+    for stream in filter(None, streams):
+        with suppress(WireError):
+            await cancel(stream)
 
 
 async def _either(event: Any, task: asyncio.Task[None] | None) -> None:
