@@ -40,7 +40,7 @@ _MEMORY = tuple(
     f"plugins/knowledge/memory/{module}.py"
     for module in (
         "algorithms/confidence",
-        "algorithms/conflicts",
+        "algorithms/duplicates",
         "algorithms/merge",
         "algorithms/promotion",
         "algorithms/relevance",

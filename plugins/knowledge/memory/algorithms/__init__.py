@@ -1,1 +1,1 @@
-"""Memory's algorithms, without I/O: relevance, confidence, conflicts, merge and promotion."""
+"""Memory's algorithms, without I/O: relevance, confidence, duplicates, merge and promotion."""

@@ -1,4 +1,4 @@
-"""How certain a claim is that several entries make (README, "Confidence")."""
+"""How certain a statement is that several entries make (README, "Confidence")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEFAULT_CONFIDENCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One entry's claim.
+    """What one entry states.
 
     Attributes:
         origin: the source and author it goes back to: two statements of one origin confirm
@@ -25,7 +25,7 @@ class Statement:
 
 
 def aggregate(statements: Iterable[Statement]) -> float:
-    """How sure the claim is, 0 to 1: that not all of its origins are wrong at once.
+    """How sure the statement is, 0 to 1: that not all of its origins are wrong at once.
 
     Of each origin the surest statement counts; of independent origins the doubts are multiplied
     (noisy or). It is never less than the surest statement, does not depend on their order, and

@@ -150,15 +150,15 @@ class WorkingLayer:
         return [one.record for one in pad.held.values() if _admits(entry_filter, one)]
 
     def duplicates_of(self, record: Record, now: datetime) -> list[Record]:
-        """What the owner's pad holds that claims the same of the same time, by the same agent.
+        """What the owner's pad holds that says the same of the same time, by the same agent.
 
         Args:
             record: what is said now.
             now: the time.
         """
         pad = self._pad(record.owner)
-        claimed, kept = record.fingerprint, [] if pad is None else pad.held.values()
-        alike = (one.record for one in kept if one.fingerprint == claimed)
+        said, kept = record.fingerprint, [] if pad is None else pad.held.values()
+        alike = (one.record for one in kept if one.fingerprint == said)
         return [
             each
             for each in alike

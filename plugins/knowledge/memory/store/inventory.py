@@ -62,7 +62,7 @@ class Inventory:
         return frozenset(row.entry for row in await self._rows(chosen))
 
     async def duplicates(self) -> list[list[Record]]:
-        """Entries that claim the same: groups of at least two (README, "Conflicts")."""
+        """Entries that claim the same: groups of at least two (README, "Duplicates")."""
         by = (entries.c.owner, entries.c.layer, entries.c.fingerprint)
         which = (is_live(self._clock()), unmarked())
         chosen = sa.select(*by).where(*which).group_by(*by)

@@ -91,9 +91,9 @@ class Reads:
     async def duplicates_in(
         self, connection: AsyncConnection, record: Record, *, behind: bool = False
     ) -> list[Record]:
-        """The owner's entries in the record's layer that claim the same, for the same readers.
+        """The owner's entries in the record's layer that say the same, for the same readers.
 
-        What was said of another time is another claim, and what another agent notes in a session
+        What was said of another time is said anew, and what another agent notes in a session
         is its own: each finds what it wrote there.
 
         Args:

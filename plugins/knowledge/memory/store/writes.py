@@ -176,7 +176,7 @@ class Writes:
             (event,) = await _insert_events(connection, "updated", [record], self._clock())
             return event
 
-    async def settle(
+    async def deduplicate(
         self,
         winner: Record,
         seen: int | None,

@@ -1,1 +1,1 @@
-"""Memory's upkeep: entries move up, are put away, settled and removed; vectors are made good."""
+"""Memory's upkeep: entries move up, are put away, made one and removed; vectors are made good."""

@@ -10,7 +10,7 @@ from gateway.contract import Database
 from plugins.knowledge.memory.store.inventory import Inventory
 from plugins.knowledge.memory.store.notices import Notices
 from plugins.knowledge.memory.store.review_requests import ReviewRequests
-from plugins.knowledge.memory.upkeep.conflicts import ConflictSettlement
+from plugins.knowledge.memory.upkeep.deduplication import Deduplication
 from plugins.knowledge.memory.upkeep.layer_moves import LayerMoves
 from plugins.knowledge.memory.upkeep.purge import EVENT_RETENTION, Purge
 from plugins.knowledge.memory.upkeep.review_notices import ReviewNotices
@@ -51,7 +51,7 @@ def build_upkeep(
 
     parts: dict[str, Part] = {
         "move": LayerMoves(inventory, entries),
-        "settle": ConflictSettlement(inventory, entries),
+        "deduplicate": Deduplication(inventory, entries),
         "entries": purge.expired,
         "events": purge.events,
         "requests": purge.requests,

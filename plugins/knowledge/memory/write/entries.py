@@ -30,8 +30,8 @@ from plugins.knowledge.memory.store.audit import AuditLog, AuditRecord
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.vectors import MemoryVectors
 from plugins.knowledge.memory.store.writes import Event, Writes
-from plugins.knowledge.memory.write.claims import Said, add_claim, settle_claims, settle_noted
 from plugins.knowledge.memory.write.drafts import new_record, updated_record
+from plugins.knowledge.memory.write.duplicates import Said, add_unless_said, note_again, say_again
 from plugins.knowledge.memory.write.embedding import entry_vector
 from plugins.knowledge.memory.write.merging import merged
 from plugins.knowledge.memory.write.places import in_its_place
@@ -94,8 +94,8 @@ class Entries:
     ) -> CreateResponse:
         """Keep an entry.
 
-        One that claims what the caller's own entry in that layer claims already becomes a version
-        of that one (README, "Conflicts").
+        One that says what the caller's own entry in that layer says already becomes a version
+        of that one (README, "Duplicates").
 
         Args:
             request: what is asked for.
@@ -125,7 +125,7 @@ class Entries:
                 "the entry gets one.",
             )
         if record.layer is Layer.WORKING:
-            return settle_noted(self.working, record, self.clock(), is_turn=after is not None)
+            return note_again(self.working, record, self.clock(), is_turn=after is not None)
         generate = request.options.generate_embedding
         vector = await entry_vector(self.vectors, record, request.entry.embedding, generate)
         said_in = None if turn is None else await self.found(turn, caller)
@@ -135,9 +135,9 @@ class Entries:
         near = await self.relations.near(record, vector, caller)
         said = Said(record, vector, related, near, is_turn=after is not None)
         for _ in range(_MAX_ATTEMPTS):
-            if not (twins := await add_claim(self, said, caller)):
+            if not (twins := await add_unless_said(self, said, caller)):
                 return await self._created(said, caller, with_vector=bool(generate))
-            if made := await settle_claims(self, said, twins, caller):
+            if made := await say_again(self, said, twins, caller):
                 return made
         raise _too_many_changes()
 

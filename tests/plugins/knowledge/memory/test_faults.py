@@ -10,7 +10,7 @@ from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
 from plugins.knowledge.memory.store.audit import AuditLog
 from plugins.knowledge.memory.write import entries
-from plugins.knowledge.memory.write.claims import settle_claims
+from plugins.knowledge.memory.write.duplicates import say_again
 from plugins.knowledge.store import Store
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, Opener, World
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder, document
@@ -193,15 +193,15 @@ async def test_notes_that_cannot_be_read_cost_nothing_else(
 def overtaken(
     patched: pytest.MonkeyPatch, meanwhile: Callable[[], Awaitable[Any]], times: int
 ) -> None:
-    """Let somebody else write before a claim is settled, as often as a test says."""
+    """Let somebody else write before what is said again is written, as often as a test says."""
     left = itertools.repeat(meanwhile, times)
 
     async def settles(*args: Any) -> Any:
         if (write := next(left, None)) is not None:
             await write()
-        return await settle_claims(*args)
+        return await say_again(*args)
 
-    patched.setattr(entries, "settle_claims", settles)
+    patched.setattr(entries, "say_again", settles)
 
 
 async def test_a_claim_that_was_changed_meanwhile_is_compared_again(

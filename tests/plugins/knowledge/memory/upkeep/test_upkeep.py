@@ -40,7 +40,7 @@ async def test_each_part_is_a_step_and_a_run_that_goes_on_repeats_none(world: Wo
     counts = await world.memory.upkeep.run(run, {})
     assert list(run.done) == [
         "move",
-        "settle",
+        "deduplicate",
         "entries",
         "events",
         "requests",

@@ -1,4 +1,4 @@
-"""Entries of one owner that claim the same: one of them stands (README, "Conflicts")."""
+"""Entries of one owner that say the same: one of them stands (README, "Duplicates")."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from gateway.contract import Caller
-from plugins.knowledge.memory.algorithms.settlement import settle
+from plugins.knowledge.memory.algorithms.deduplication import deduplicate
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.record import Record, is_generated_id
 from plugins.knowledge.memory.model.responses import CreateResponse
@@ -44,11 +44,11 @@ class Said:
     is_turn: bool
 
 
-class _Claimed(Exception):
-    """What is to be written is claimed already: the transaction is given up.
+class _AlreadySaid(Exception):
+    """What is to be written is said already: the transaction is given up.
 
     Args:
-        by: the entries that claim it.
+        by: the entries that say it.
     """
 
     def __init__(self, by: Sequence[Record]) -> None:
@@ -56,8 +56,8 @@ class _Claimed(Exception):
         self.by = by
 
 
-async def add_claim(entries: Entries, said: Said, caller: Caller) -> Sequence[Record]:
-    """Write an entry, unless others of its owner claim the same; whoever calls this shows it.
+async def add_unless_said(entries: Entries, said: Said, caller: Caller) -> Sequence[Record]:
+    """Write an entry, unless others of its owner say the same; whoever calls this shows it.
 
     These are looked for under the lock that orders writes: of several who say one thing at the same
     moment only the first adds an entry.
@@ -68,7 +68,7 @@ async def add_claim(entries: Entries, said: Said, caller: Caller) -> Sequence[Re
         caller: who says it.
 
     Returns:
-        The entries that claim the same; nothing is written where there are any.
+        The entries that say the same; nothing is written where there are any.
     """
     record, person = said.record, caller.person or ""
     given = {} if said.vector is None else {record.id: said.vector}
@@ -79,7 +79,7 @@ async def add_claim(entries: Entries, said: Said, caller: Caller) -> Sequence[Re
         alike = await entries.reads.duplicates_in(connection, record, behind=said.is_turn)
         pairs = [(each, _ended_between(said, each)) for each in alike]
         if twins := [each for each, ended in pairs if ended is None]:
-            raise _Claimed(twins)
+            raise _AlreadySaid(twins)
         between.extend((ended, each) for each, ended in pairs if ended is not None)
 
     async def relate(connection: AsyncConnection) -> None:
@@ -94,8 +94,8 @@ async def add_claim(entries: Entries, said: Said, caller: Caller) -> Sequence[Re
     there = relate if said.related or said.near or record.taken_from is not None else None
     try:
         told = await writes.add([record], person, given, first=be_first, once_there=there)
-    except _Claimed as claimed:
-        return claimed.by
+    except _AlreadySaid as already:
+        return already.by
     entries.tell(told)
     return ()
 
@@ -106,15 +106,15 @@ def _ended_between(said: Said, kept: Record) -> Record | None:
     return next((each for each in superseded if each.starts >= kept.starts), None)
 
 
-async def settle_claims(
+async def say_again(
     entries: Entries, said: Said, twins: Sequence[Record], caller: Caller
 ) -> CreateResponse | None:
-    """Let one of several entries stand that claim the same.
+    """Let one of several entries stand that say the same.
 
     Args:
         entries: what writes.
         said: what somebody says now.
-        twins: the kept ones that claim the same.
+        twins: the kept ones that say the same.
         caller: who says it.
 
     Returns:
@@ -123,19 +123,19 @@ async def settle_claims(
     record, vector = said.record, said.vector
     person = caller.person or ""
     chosen = not is_generated_id(record.id)
-    settled = settle([record, *twins], entries.clock(), new=record.id, chosen=chosen)
-    winner, before = settled.winner, next((e for e in twins if e.id == settled.winner.id), None)
+    made = deduplicate([record, *twins], entries.clock(), new=record.id, chosen=chosen)
+    winner, before = made.winner, next((e for e in twins if e.id == made.winner.id), None)
     if before is not None:
         winner, vector = await _worded(entries.vectors, winner, before, record, vector)
-    gone = {id: version for id, version in settled.gone.items() if id != record.id}
+    gone = {id: version for id, version in made.gone.items() if id != record.id}
 
     async def relate(connection: AsyncConnection) -> None:
         await entries.relations.write_in(connection, winner.id, said.related, caller)
 
     writes = entries.audited(*_audit_records(person, winner, gone, is_kept=before is not None))
     version = None if before is None else before.version
-    written = await writes.alongside(relate).settle(
-        winner, version, gone, person, vector, settled.more_uses
+    written = await writes.alongside(relate).deduplicate(
+        winner, version, gone, person, vector, made.more_uses
     )
     if written is None:
         return None
@@ -146,12 +146,12 @@ async def settle_claims(
     elif entries.vectors is not None:
         await entries.vectors.follow([winner])
     if entries.vectors is not None:
-        await entries.vectors.hide(settled.gone)
+        await entries.vectors.hide(made.gone)
     status: Literal["created", "updated"] = "created" if before is None else "updated"
     return CreateResponse(entry=winner.entry(), status=status, note=note)
 
 
-def settle_noted(
+def note_again(
     working: WorkingLayer, record: Record, now: datetime, *, is_turn: bool
 ) -> CreateResponse:
     """Keep an entry in working memory; what its owner says again stands once, and is surer.
@@ -167,11 +167,11 @@ def settle_noted(
         working.put([record])
         return CreateResponse(entry=record.entry(), status="created")
     chosen = not is_generated_id(record.id)
-    settled = settle([record, *twins], now, new=record.id, chosen=chosen)
-    working.take(settled.gone)
-    working.put([settled.winner])
-    is_new = settled.winner.id == record.id
-    return CreateResponse(entry=settled.winner.entry(), status="created" if is_new else "updated")
+    made = deduplicate([record, *twins], now, new=record.id, chosen=chosen)
+    working.take(made.gone)
+    working.put([made.winner])
+    is_new = made.winner.id == record.id
+    return CreateResponse(entry=made.winner.entry(), status="created" if is_new else "updated")
 
 
 def _audit_records(

@@ -1,4 +1,4 @@
-"""Which of several entries with the same content is kept (README, "Conflicts")."""
+"""Which of several entries that say the same is kept (README, "Duplicates")."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from plugins.knowledge.memory.algorithms.confidence import DEFAULT_CONFIDENCE, S
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """What of an entry decides which one is kept.
+class Duplicate:
+    """What of an entry decides whether it is the one that is kept.
 
     Attributes:
         id: the entry's.
@@ -36,7 +36,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What becomes of entries that claim the same.
+    """What becomes of entries that say the same.
 
     Attributes:
         winner: the id of the entry that is kept.
@@ -55,31 +55,31 @@ class Resolution:
     uses: int
 
 
-def resolve(claims: Collection[Claim]) -> Resolution:
-    """Resolve; the result does not depend on the order of the claims.
+def resolve(duplicates: Collection[Duplicate]) -> Resolution:
+    """Resolve; the result does not depend on their order.
 
     The surest is kept; of equals the newest, then the one written most often, then by id.
 
     Args:
-        claims: at least one, each of an entry of its own.
+        duplicates: at least one, each of an entry of its own.
 
     Raises:
         ValueError: there is none.
     """
-    if not claims:
+    if not duplicates:
         raise ValueError("there is nothing to resolve")
-    winner = min(claims, key=_precedence)
-    stated = [each.importance for each in claims if each.importance is not None]
+    winner = min(duplicates, key=_precedence)
+    stated = [each.importance for each in duplicates if each.importance is not None]
     return Resolution(
         winner=winner.id,
-        replaced=frozenset(each.id for each in claims) - {winner.id},
-        confidence=aggregate(Statement(each.origin, each.confidence) for each in claims),
+        replaced=frozenset(each.id for each in duplicates) - {winner.id},
+        confidence=aggregate(Statement(each.origin, each.confidence) for each in duplicates),
         importance=max(stated, default=None),
-        tags=frozenset().union(*(each.tags for each in claims)),
-        uses=sum(each.uses for each in claims),
+        tags=frozenset().union(*(each.tags for each in duplicates)),
+        uses=sum(each.uses for each in duplicates),
     )
 
 
-def _precedence(claim: Claim) -> tuple[float, float, int, str]:
-    sure = DEFAULT_CONFIDENCE if claim.confidence is None else claim.confidence
-    return (-sure, -claim.changed.timestamp(), -claim.version, claim.id)
+def _precedence(one: Duplicate) -> tuple[float, float, int, str]:
+    sure = DEFAULT_CONFIDENCE if one.confidence is None else one.confidence
+    return (-sure, -one.changed.timestamp(), -one.version, one.id)

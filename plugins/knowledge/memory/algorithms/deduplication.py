@@ -1,4 +1,4 @@
-"""Resolves a conflict: the entry that is kept, with what the others knew."""
+"""Makes one entry of several that say the same: the one that is kept, with what the others knew."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from plugins.knowledge.memory.algorithms.confidence import DEFAULT_CONFIDENCE
-from plugins.knowledge.memory.algorithms.conflicts import Claim, resolve
+from plugins.knowledge.memory.algorithms.duplicates import Duplicate, resolve
 from plugins.knowledge.memory.model.entry import KnowledgeMetadata
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Validity
@@ -17,8 +17,8 @@ _INHERITED = ("title", "description", "language")
 
 
 @dataclass(frozen=True, slots=True)
-class Settlement:
-    """What a settled conflict writes.
+class Deduplicated:
+    """What is written in place of several entries that say the same.
 
     Attributes:
         winner: the entry that is kept, with the knowledge of all: its next version, or the
@@ -32,25 +32,25 @@ class Settlement:
     more_uses: int
 
 
-def settle(
-    claims: Collection[Record], now: datetime, new: str | None = None, *, chosen: bool = False
-) -> Settlement:
-    """Settle which of several entries is kept (README, "Conflicts").
+def deduplicate(
+    records: Collection[Record], now: datetime, new: str | None = None, *, chosen: bool = False
+) -> Deduplicated:
+    """Keep one of several entries that say the same (README, "Duplicates").
 
     What was kept before keeps its id and its history, whoever is surer: a new entry gives it its
     words and is not written itself, unless its id was chosen by who writes it.
 
     Args:
-        claims: at least one.
+        records: at least one.
         now: the time.
         new: the id of the one that is not written yet, if there is one.
         chosen: whether that id is one that others will ask for.
     """
-    every = {each.id: each for each in claims}
-    result = resolve([_claim(each) for each in every.values()])
+    every = {each.id: each for each in records}
+    result = resolve([_duplicate(each) for each in every.values()])
     surest = winner = every[result.winner]
     if surest.id == new and not chosen and len(every) > 1:
-        there = [_claim(each) for each in every.values() if each.id != new]
+        there = [_duplicate(each) for each in every.values() if each.id != new]
         winner = every[resolve(there).winner]
     known = _filled(surest.metadata, [every[id].metadata for id in sorted(result.replaced)])
     stated = any(each.metadata.confidence is not None for each in every.values())
@@ -69,7 +69,7 @@ def settle(
     if new is not None:
         said["validity"] = _ending(winner.validity, every[new].validity)
     used = max(each.used for each in every.values())
-    return Settlement(
+    return Deduplicated(
         winner=replace(winner, **said, uses=result.uses, used=used, **later),
         gone={id: each.version for id, each in every.items() if id != winner.id},
         more_uses=result.uses - winner.uses,
@@ -91,9 +91,9 @@ def _filled(said: KnowledgeMetadata, others: Sequence[KnowledgeMetadata]) -> Kno
     return said.model_copy(update={**known, "custom": custom})
 
 
-def _claim(record: Record) -> Claim:
+def _duplicate(record: Record) -> Duplicate:
     source, said = record.source, record.metadata
-    return Claim(
+    return Duplicate(
         id=record.id,
         origin=f"{source.type}\n{source.identifier}\n{said.author or record.agent or record.owner}",
         confidence=said.confidence,

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.knowledge.memory.algorithms.conflicts import Claim, resolve
+from plugins.knowledge.memory.algorithms.duplicates import Duplicate, resolve
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-claims = st.lists(
+duplicates = st.lists(
     st.builds(
-        Claim,
+        Duplicate,
         id=st.sampled_from("abcdef"),
         origin=st.sampled_from("xyz"),
         confidence=st.none() | st.sampled_from([0.0, 0.5, 0.9]),
@@ -21,26 +21,26 @@ claims = st.lists(
         uses=st.integers(0, 5),
     ),
     min_size=1,
-    unique_by=lambda claim: claim.id,
+    unique_by=lambda one: one.id,
 )
-PLAIN = Claim("a", "x", 0.5, None, 1, START)
+PLAIN = Duplicate("a", "x", 0.5, None, 1, START)
 
 
-@given(claims, st.randoms(use_true_random=False))
-def test_the_order_of_claims_makes_no_difference(found: list[Claim], chance: object) -> None:
+@given(duplicates, st.randoms(use_true_random=False))
+def test_the_order_of_claims_makes_no_difference(found: list[Duplicate], chance: object) -> None:
     shuffled = chance.sample(found, len(found))  # type: ignore[attr-defined]
     assert resolve(shuffled) == resolve(found)
 
 
-@given(claims)
-def test_one_claim_stands_and_all_others_are_replaced(found: list[Claim]) -> None:
+@given(duplicates)
+def test_one_claim_stands_and_all_others_are_replaced(found: list[Duplicate]) -> None:
     result = resolve(found)
     assert result.replaced | {result.winner} == {each.id for each in found}
     assert result.winner not in result.replaced
 
 
-@given(claims)
-def test_nothing_that_was_known_is_lost(found: list[Claim]) -> None:
+@given(duplicates)
+def test_nothing_that_was_known_is_lost(found: list[Duplicate]) -> None:
     result = resolve(found)
     assert all(each.tags <= result.tags for each in found)
     assert result.uses == sum(each.uses for each in found)
@@ -52,8 +52,8 @@ def test_nothing_that_was_known_is_lost(found: list[Claim]) -> None:
     )
 
 
-@given(claims)
-def test_nobody_surer_is_replaced(found: list[Claim]) -> None:
+@given(duplicates)
+def test_nobody_surer_is_replaced(found: list[Duplicate]) -> None:
     sure = {each.id: 0.5 if each.confidence is None else each.confidence for each in found}
     assert sure[resolve(found).winner] == max(sure.values())
 
@@ -67,7 +67,7 @@ def test_nobody_surer_is_replaced(found: list[Claim]) -> None:
         replace(PLAIN, id="A"),
     ],
 )
-def test_what_decides_in_its_order(better: Claim) -> None:
+def test_what_decides_in_its_order(better: Duplicate) -> None:
     assert resolve([PLAIN, better]).winner == better.id
 
 

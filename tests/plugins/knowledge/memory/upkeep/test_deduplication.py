@@ -1,4 +1,4 @@
-"""What came to claim the same after it was written is settled, and nothing of it is lost."""
+"""Of what came to say the same after it was written one is kept, and nothing of it is lost."""
 
 import pytest
 
