@@ -13,7 +13,7 @@ from itertools import accumulate, islice
 from urllib.parse import unquote, urlsplit
 
 from plugins.knowledge.notes import conversion
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.paths import SUFFIXES
 
 MAX_STATED = 20
@@ -25,7 +25,7 @@ _STATED_IN = ("permalink", "slug", "redirect_from", "aliases")
 """Fields that state addresses on the site: Jekyll's, Hugo's, Docusaurus's and Starlight's."""
 
 
-def meant(address: str, base: Entry) -> tuple[str, ...]:
+def meant(address: str, base: DocumentEntry) -> tuple[str, ...]:
     """The stems of the paths that an address may mean, the likeliest first; none is no document's.
 
     One that begins with a slash counts from the root of the site. One without an ending may count
@@ -64,7 +64,7 @@ def is_file(name: str) -> bool:
     return name.lower().endswith(SUFFIXES)
 
 
-def stated(entry: Entry) -> Iterator[str]:
+def stated(entry: DocumentEntry) -> Iterator[str]:
     """The stems of the paths at which a document says that its site serves it."""
     folder = posixpath.dirname(entry.path)
     for name, address in islice(_said(entry), MAX_STATED):
@@ -83,7 +83,7 @@ def stem(path: str) -> str:
     return folder if name in ("index", "readme", ".") else posixpath.join(folder, name)
 
 
-def _said(entry: Entry) -> Iterator[tuple[str, str]]:
+def _said(entry: DocumentEntry) -> Iterator[tuple[str, str]]:
     """What the fields for addresses say, each with the field's name."""
     fields = entry.metadata
     known = {"permalink": fields.permalink, "aliases": fields.aliases} | (fields.model_extra or {})

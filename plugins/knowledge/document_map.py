@@ -12,7 +12,7 @@ from gateway.toolkit.time_slices import in_turns
 from plugins.knowledge.facets import counted
 from plugins.knowledge.links import Links
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.fields import Maybe
 from plugins.knowledge.results import FacetValue, Result
 from plugins.knowledge.retrieval.filters import SearchFilters
@@ -68,7 +68,7 @@ class Cartography:
     def __init__(self, store: Store, links: Links) -> None:
         self._store = store
         self._links = links
-        self._kept: dict[Tier, tuple[Sequence[Entry], Sequence[Edge]]] = {}
+        self._kept: dict[Tier, tuple[Sequence[DocumentEntry], Sequence[Edge]]] = {}
 
     async def map(self, filters: SearchFilters, limit: int, up_to: Tier, note: str) -> DocumentMap:
         """The map of all documents that pass.
@@ -97,7 +97,7 @@ class Cartography:
             note=note or None,
         )
 
-    async def _edges(self, entries: Sequence[Entry], up_to: Tier) -> Sequence[Edge]:
+    async def _edges(self, entries: Sequence[DocumentEntry], up_to: Tier) -> Sequence[Edge]:
         """All links that a tier may see; found once for each state of the catalogue."""
         kept = self._kept.get(up_to)
         if kept is not None and kept[0] is entries:
@@ -108,13 +108,13 @@ class Cartography:
         self._kept[up_to] = (entries, edges)
         return edges
 
-    def _found(self, entries: Iterable[Entry], up_to: Tier) -> Iterator[list[Edge]]:
+    def _found(self, entries: Iterable[DocumentEntry], up_to: Tier) -> Iterator[list[Edge]]:
         targets = self._links.targets(up_to)
         for entry in entries:
             yield [(entry.key, one.key) for one in self._links.leading(entry, targets)]
 
 
-def _mapped(entry: Entry, links: int) -> MappedDocument:
+def _mapped(entry: DocumentEntry, links: int) -> MappedDocument:
     return MappedDocument(
         title=one_line(entry.title),
         content_type=entry.content_type,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.results import FacetValue
 
 _MAX_VALUES = 20
 
-_FACETS: Mapping[str, Callable[[Entry], Iterable[str]]] = {
+_FACETS: Mapping[str, Callable[[DocumentEntry], Iterable[str]]] = {
     "contentType": lambda entry: (str(entry.content_type),),
     "tags": lambda entry: {tag.lower() for tag in entry.tags},
     "group": lambda entry: (entry.group.lower(),),
@@ -24,7 +24,7 @@ NARROWING = ("contentType", "group", "tags", "status", "release")
 
 
 def counted(
-    entries: Collection[Entry], names: Iterable[str] = tuple(_FACETS)
+    entries: Collection[DocumentEntry], names: Iterable[str] = tuple(_FACETS)
 ) -> dict[str, list[FacetValue]]:
     """The values of documents, the most frequent first, 20 at most for each filter.
 
@@ -35,7 +35,9 @@ def counted(
     return {name: _values(entries, _FACETS[name]) for name in names}
 
 
-def _values(entries: Iterable[Entry], values: Callable[[Entry], Iterable[str]]) -> list[FacetValue]:
+def _values(
+    entries: Iterable[DocumentEntry], values: Callable[[DocumentEntry], Iterable[str]]
+) -> list[FacetValue]:
     counts = Counter(value for entry in entries for value in values(entry) if value)
     ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     return [FacetValue(value=value, documents=n) for value, n in ranked[:_MAX_VALUES]]

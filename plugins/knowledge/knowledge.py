@@ -16,7 +16,7 @@ from plugins.knowledge.lexicon import Lexicon
 from plugins.knowledge.links import Links
 from plugins.knowledge.listing import ListFilters, Listing, Order
 from plugins.knowledge.notes.content_types import ContentType, matching
-from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.notes.documents import Document, DocumentEntry
 from plugins.knowledge.permalinks import Permalinks
 from plugins.knowledge.related import Neighbours
 from plugins.knowledge.results import (
@@ -222,7 +222,7 @@ class Knowledge:
         """How the documents hang together."""
         return await self.cartography.map(filters, limit, up_to, self.search.unfinished())
 
-    def entry(self, content_type: ContentType, id: str, up_to: Tier) -> Entry:
+    def entry(self, content_type: ContentType, id: str, up_to: Tier) -> DocumentEntry:
         """All of one document but its body.
 
         Raises:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from gateway.contract import Tier
 from gateway.toolkit.words import words
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.notes.documents import Document, DocumentEntry
 from plugins.knowledge.results import Definition, DocumentStanding, Term, Terms
 from plugins.knowledge.retrieval.filters import MAX_RESULTS
 from plugins.knowledge.retrieval.markup import labels, one_line, plain
@@ -49,7 +49,7 @@ class Lexicon:
         self._store = store
         self._names = names
         self._standings = standings
-        self._said: dict[str, tuple[Entry, str]] = {}
+        self._said: dict[str, tuple[DocumentEntry, str]] = {}
 
     async def define(self, term: str, up_to: Tier) -> Definition:
         """The definition of a term, or the terms that come near it.
@@ -95,10 +95,10 @@ class Lexicon:
         """The terms, as titles, that a caller of this tier may see."""
         return [one_line(entry.title) for entry in self._terms(up_to)]
 
-    def _called(self, term: str, up_to: Tier) -> list[Entry]:
+    def _called(self, term: str, up_to: Tier) -> list[DocumentEntry]:
         return [one for one in self._names.find(term, up_to) if _is_term(one)]
 
-    async def _definitions(self, terms: Sequence[Entry], up_to: Tier) -> dict[str, str]:
+    async def _definitions(self, terms: Sequence[DocumentEntry], up_to: Tier) -> dict[str, str]:
         """The words of each term's definition; read again where the term has changed."""
         stale = [one for one in terms if self._said.get(one.key, (None,))[0] is not one]
         documents = await self._store.documents([one.key for one in stale], up_to)
@@ -107,7 +107,7 @@ class Lexicon:
             self._said[entry.key] = entry, text
         return {one.key: self._said[one.key][1] for one in terms}
 
-    def _terms(self, up_to: Tier) -> Iterable[Entry]:
+    def _terms(self, up_to: Tier) -> Iterable[DocumentEntry]:
         return (entry for entry in self._store.entries(up_to) if _is_term(entry))
 
     def _near(self, term: str, up_to: Tier) -> list[str]:
@@ -122,7 +122,7 @@ class Lexicon:
         alike.sort(key=lambda one: (-one[0], one[1]))
         return [title for likeness, title in alike[:_MAX_NEAR] if likeness >= _MIN_LIKENESS]
 
-    async def _with_bodies(self, entries: Sequence[Entry], up_to: Tier) -> list[Term]:
+    async def _with_bodies(self, entries: Sequence[DocumentEntry], up_to: Tier) -> list[Term]:
         documents = await self._store.documents([entry.key for entry in entries], up_to)
         return [
             _term(document, self._standings.of(document, up_to))
@@ -131,7 +131,7 @@ class Lexicon:
         ]
 
 
-def _is_term(entry: Entry) -> bool:
+def _is_term(entry: DocumentEntry) -> bool:
     return entry.content_type == ContentType.TAG
 
 
@@ -159,7 +159,7 @@ def _term_in(question: str) -> str:
     return found["term"] if found else ""
 
 
-def _rank(sought: str, entry: Entry, definition: str) -> int | None:
+def _rank(sought: str, entry: DocumentEntry, definition: str) -> int | None:
     """How directly a keyword finds a term: 0 by its whole name, 4 by its definition."""
     called = [normal_form(name) for name in names(entry)]
     tests = (

@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from gateway.contract import Tier
 from plugins.knowledge import addresses
-from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.notes.documents import Document, DocumentEntry
 from plugins.knowledge.retrieval.markup import SCRIPTS, runs
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
@@ -83,7 +83,7 @@ class Targets:
         self._names = names
         self._up_to = up_to
 
-    def of(self, link: Link) -> Entry | None:
+    def of(self, link: Link) -> DocumentEntry | None:
         """The document that a link leads to, or None where it leads nowhere."""
         if link.is_path:
             by_path = next(filter(None, map(self._by_path.get, link.targets)), None)
@@ -93,12 +93,12 @@ class Targets:
             return entry
         return next(iter(self._called(name)), None)
 
-    def named(self, written: str, by: Entry) -> Entry | None:
+    def named(self, written: str, by: DocumentEntry) -> DocumentEntry | None:
         """The document that a field names; None where that is none or not clear."""
         found = self.meant(written, by)
         return found[0] if len(found) == 1 else None
 
-    def meant(self, written: str, by: Entry) -> list[Entry]:
+    def meant(self, written: str, by: DocumentEntry) -> list[DocumentEntry]:
         """The documents that a field may mean: by ``contentType/id``, by a path or by a name.
 
         Of several of one name those count that share most folders with the document.
@@ -115,19 +115,19 @@ class Targets:
         shared = [_shared_folders(each.path, by.path) for each in found]
         return [each for each, count in zip(found, shared, strict=True) if count == max(shared)]
 
-    def _called(self, name: str) -> Sequence[Entry]:
+    def _called(self, name: str) -> Sequence[DocumentEntry]:
         return self._names.find(posixpath.basename(name), self._up_to)
 
-    def _at(self, name: str) -> Entry | None:
+    def _at(self, name: str) -> DocumentEntry | None:
         """The document at a path, or at the end of one; None where the name is none."""
         return self._ending_in(name) if "/" in name or addresses.is_file(name) else None
 
     @cached_property
-    def _by_path(self) -> dict[str, Entry]:
+    def _by_path(self) -> dict[str, DocumentEntry]:
         return {addresses.stem(entry.path): entry for entry in self._store.entries(self._up_to)}
 
     @cached_property
-    def _by_address(self) -> dict[str, Entry]:
+    def _by_address(self) -> dict[str, DocumentEntry]:
         entries = self._store.entries(self._up_to)
         return {one: entry for entry in entries for one in addresses.stated(entry)}
 
@@ -138,7 +138,7 @@ class Targets:
             found[posixpath.basename(path)].append(path)
         return found
 
-    def _ending_in(self, path: str) -> Entry | None:
+    def _ending_in(self, path: str) -> DocumentEntry | None:
         stem = addresses.stem(path)
         if known := self._by_path.get(stem):
             return known
@@ -158,8 +158,8 @@ class Links:
     def __init__(self, store: Store, names: Names) -> None:
         self._store = store
         self._names = names
-        self._known: dict[str, tuple[Entry, tuple[Link, ...]]] = {}
-        self._targets: dict[Tier, tuple[Sequence[Entry], Targets]] = {}
+        self._known: dict[str, tuple[DocumentEntry, tuple[Link, ...]]] = {}
+        self._targets: dict[Tier, tuple[Sequence[DocumentEntry], Targets]] = {}
 
     async def follow(self) -> None:
         """Take in what has changed in the catalogue."""
@@ -173,9 +173,9 @@ class Links:
                     key = document.key
                     self._known[key] = entries[key], tuple(dict.fromkeys(links_of(document)))
 
-    def out(self, entry: Entry, up_to: Tier) -> tuple[list[Entry], list[str]]:
+    def out(self, entry: DocumentEntry, up_to: Tier) -> tuple[list[DocumentEntry], list[str]]:
         """Where a document leads, and its links that lead nowhere a caller of this tier may go."""
-        found: dict[str, Entry] = {}
+        found: dict[str, DocumentEntry] = {}
         dangling: dict[str, None] = {}
         targets = self.targets(up_to)
         for link in self._known.get(entry.key, (entry, ()))[1]:
@@ -193,14 +193,14 @@ class Links:
             kept = self._targets[up_to] = entries, Targets(self._store, self._names, up_to)
         return kept[1]
 
-    def leading(self, entry: Entry, targets: Targets) -> list[Entry]:
+    def leading(self, entry: DocumentEntry, targets: Targets) -> list[DocumentEntry]:
         """Where a document leads, each once and without itself."""
         links = self._known.get(entry.key, (entry, ()))[1]
         found = {one.key: one for link in links if (one := targets.of(link))}
         found.pop(entry.key, None)
         return list(found.values())
 
-    def back(self, entry: Entry, up_to: Tier) -> list[Entry]:
+    def back(self, entry: DocumentEntry, up_to: Tier) -> list[DocumentEntry]:
         """The documents that lead to one, in the order of their keys."""
         targets = self.targets(up_to)
         found = []

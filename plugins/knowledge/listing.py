@@ -10,7 +10,7 @@ from pydantic import Field
 
 from gateway.contract import Tier
 from plugins.knowledge.facets import counted
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.permalinks import Permalinks
 from plugins.knowledge.results import DocumentList, ListedDocument
 from plugins.knowledge.retrieval.filters import SearchFilters
@@ -20,7 +20,7 @@ from plugins.knowledge.store import Store
 
 Order = Literal["title", "date", "changed"]
 
-_ORDERS: dict[Order, Callable[[Entry], Any]] = {
+_ORDERS: dict[Order, Callable[[DocumentEntry], Any]] = {
     "title": lambda entry: (one_line(entry.title).lower(), entry.key),
     "date": lambda entry: (-entry.written.timestamp(), entry.key),
     "changed": lambda entry: (-entry.synced_at.timestamp(), entry.key),
@@ -34,7 +34,7 @@ class ListFilters(SearchFilters):
         default=None, description="Only documents taken in at this moment or later."
     )
 
-    def admits(self, entry: Entry) -> bool:
+    def admits(self, entry: DocumentEntry) -> bool:
         """Whether an entry passes."""
         since = self.changed_since
         if since is not None and since.tzinfo is None:
@@ -85,7 +85,7 @@ class Listing:
             note=note or None,
         )
 
-    def brief(self, entry: Entry, up_to: Tier) -> ListedDocument:
+    def brief(self, entry: DocumentEntry, up_to: Tier) -> ListedDocument:
         """A document in a list."""
         return ListedDocument(
             title=one_line(entry.title),

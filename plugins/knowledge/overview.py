@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 from gateway.contract import Tier
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.results import GroupInfo, Groups, ReleaseInfo, Releases
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import names, normal_form
@@ -28,7 +28,7 @@ def groups(store: Store, up_to: Tier) -> Groups:
 
 def releases(store: Store, up_to: Tier) -> Releases:
     """Every release that documents belong to."""
-    members: dict[str, list[Entry]] = defaultdict(list)
+    members: dict[str, list[DocumentEntry]] = defaultdict(list)
     for entry in store.entries(up_to):
         if entry.release:
             members[entry.release].append(entry)
@@ -45,7 +45,7 @@ def releases(store: Store, up_to: Tier) -> Releases:
     return Releases(releases=sorted(found, key=lambda one: one.newest, reverse=True))
 
 
-def _group(group: str, documents: int, about: Entry | None) -> GroupInfo:
+def _group(group: str, documents: int, about: DocumentEntry | None) -> GroupInfo:
     return GroupInfo(
         group=group,
         title=one_line(about.title) if about else group,

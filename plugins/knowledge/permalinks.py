@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from gateway.toolkit.anchors import SECTION
 from plugins.knowledge.config import SourceConfig
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.outline import Place
 
 _PAGE = "/knowledge/document"
@@ -32,7 +32,7 @@ class Permalinks:
         self._sources = sources
         self._url = url
 
-    def of(self, entry: Entry, section: Place | None = None) -> str:
+    def of(self, entry: DocumentEntry, section: Place | None = None) -> str:
         """The address of a document, or of a section in it.
 
         Args:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.notes.documents import Document, DocumentEntry
 from plugins.knowledge.notes.fields import Maybe
 
 
@@ -240,7 +240,7 @@ class Releases(Result):
 class EntryList(Result):
     """A page of documents, without their bodies."""
 
-    data: list[Entry]
+    data: list[DocumentEntry]
     total: int
     offset: int
     limit: int

@@ -13,12 +13,12 @@ from gateway.contract import Tier
 from plugins.knowledge.links import Targets
 from plugins.knowledge.notes.ages import Cause, Overdue, age_limits, last_look, overdue
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.fields import NO_BEGINNING, end_of
 from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
-from plugins.knowledge.supersession import Claims, claims, following, is_claiming
+from plugins.knowledge.supersession import Declarations, declarations, following, is_declaring
 
 W_ENDED = 0.6
 """What is left of the score of what holds no more, as in memory."""
@@ -52,11 +52,11 @@ class Standings:
         self._days = days or {}
         self._limits = age_limits(self._days)
         self._clock = clock
-        self._known: dict[Tier, tuple[Sequence[Entry], Claims, Targets]] = {}
+        self._known: dict[Tier, tuple[Sequence[DocumentEntry], Declarations, Targets]] = {}
         self._version = -1
-        self._claiming: dict[str, Entry] = {}
+        self._declaring: dict[str, DocumentEntry] = {}
 
-    def of(self, entry: Entry, up_to: Tier, prefix: str = "") -> DocumentStanding | None:
+    def of(self, entry: DocumentEntry, up_to: Tier, prefix: str = "") -> DocumentStanding | None:
         """What to say of whether a document holds; None where there is nothing to say.
 
         Args:
@@ -64,7 +64,7 @@ class Standings:
             up_to: the tier of the caller.
             prefix: what the ids of others are told with.
         """
-        now, known = self._clock(), self._claims(up_to)
+        now, known = self._clock(), self._declarations(up_to)
         by = self._successors(entry, known, now)
         ends, starts = _ends(entry, by, now), _starts(entry, now)
         contested = self._contested(entry, known, now)
@@ -84,21 +84,21 @@ class Standings:
         text = _in_words(standing, is_lost=lost)
         return standing.model_copy(update={"text": text}) if text else None
 
-    def weight(self, entry: Entry, up_to: Tier) -> float:
+    def weight(self, entry: DocumentEntry, up_to: Tier) -> float:
         """What is left of a document's score: all of it where it holds."""
-        now, known = self._clock(), self._claims(up_to)
+        now, known = self._clock(), self._declarations(up_to)
         ends = _ends(entry, self._successors(entry, known, now), now)
         return W_ENDED if ends or entry.key in known.lost or _starts(entry, now) else 1.0
 
-    def in_place_of(self, entry: Entry, up_to: Tier) -> list[Entry]:
+    def in_place_of(self, entry: DocumentEntry, up_to: Tier) -> list[DocumentEntry]:
         """What stands in a document's place in the end; nothing where it still stands itself."""
-        return self._in_place(entry.key, self._claims(up_to), self._clock())
+        return self._in_place(entry.key, self._declarations(up_to), self._clock())
 
-    def succeeding(self, entry: Entry, up_to: Tier) -> list[Entry]:
+    def succeeding(self, entry: DocumentEntry, up_to: Tier) -> list[DocumentEntry]:
         """What took a document's place, and what took the place of that, and so on to the end."""
-        return self._after(entry.key, self._claims(up_to), self._clock())
+        return self._after(entry.key, self._declarations(up_to), self._clock())
 
-    def held_at(self, entry: Entry, moment: datetime, up_to: Tier) -> bool:
+    def held_at(self, entry: DocumentEntry, moment: datetime, up_to: Tier) -> bool:
         """Whether a document held at a moment, as far as it and its successors say.
 
         What stands in the place of a document and is nowhere to be seen tells no day; it holds no
@@ -111,7 +111,7 @@ class Standings:
         """
         moment, until = end_of(moment), entry.ends
         ended = until is not None and until < moment
-        known, today = self._claims(up_to), self._clock().astimezone(UTC).date()
+        known, today = self._declarations(up_to), self._clock().astimezone(UTC).date()
         if entry.key in known.lost and moment.astimezone(UTC).date() >= today:
             return False
         return entry.starts <= moment and not ended and not self._successors(entry, known, moment)
@@ -122,7 +122,7 @@ class Standings:
         Those past their type's age, those that say to hold no more, those whose word on what
         supersedes what cannot be followed, and those whose source has changed since.
         """
-        now, known, entries = self._clock(), self._claims(up_to), self._store.entries(up_to)
+        now, known, entries = self._clock(), self._declarations(up_to), self._store.entries(up_to)
         found = {one.entry.key: one for one in overdue(entries, self._days, now)}
         for entry in entries:
             contested = self._contested(entry, known, now)
@@ -132,18 +132,22 @@ class Standings:
         return sorted(found.values(), key=lambda one: (-one.age, one.entry.key))
 
     @staticmethod
-    def _successors(entry: Entry, known: Claims, moment: datetime) -> list[Entry]:
+    def _successors(
+        entry: DocumentEntry, known: Declarations, moment: datetime
+    ) -> list[DocumentEntry]:
         return _started(known, moment)(entry.key)
 
-    def _after(self, key: str, known: Claims, now: datetime) -> list[Entry]:
+    def _after(self, key: str, known: Declarations, now: datetime) -> list[DocumentEntry]:
         started = _started(known, now)
         return list(following(key, started).values())
 
-    def _in_place(self, key: str, known: Claims, now: datetime) -> list[Entry]:
+    def _in_place(self, key: str, known: Declarations, now: datetime) -> list[DocumentEntry]:
         started = _started(known, now)
         return [one for one in self._after(key, known, now) if not any(started(one.key))]
 
-    def _contested(self, entry: Entry, known: Claims, now: datetime) -> dict[str, None]:
+    def _contested(
+        self, entry: DocumentEntry, known: Declarations, now: datetime
+    ) -> dict[str, None]:
         """The keys of what is at odds with a document, as authors say or by what both supersede."""
         contested = dict.fromkeys(known.contested.get(entry.key, ()))
         for fork in known.forks.get(entry.key, ()):
@@ -154,14 +158,14 @@ class Standings:
                 contested |= dict.fromkeys(key for key in standing if key != entry.key)
         return contested
 
-    def _unverified_days(self, entry: Entry, now: datetime) -> int | None:
+    def _unverified_days(self, entry: DocumentEntry, now: datetime) -> int | None:
         limit = self._limits.get(entry.content_type)
         if limit is None and entry.metadata.verified_at is not None:
             limit = REVIEW_DAYS
         age = now - last_look(entry)
         return age.days if limit is not None and age > timedelta(days=limit) else None
 
-    def _changed_source(self, entry: Entry, up_to: Tier) -> str | None:
+    def _changed_source(self, entry: DocumentEntry, up_to: Tier) -> str | None:
         """What a document was verified against, where that has a later date."""
         looked, against = entry.metadata.verified_at, entry.metadata.verified_against
         if looked is None or against is None:
@@ -169,65 +173,69 @@ class Standings:
         source = self._targets(up_to).named(against, entry)
         return source.key if source is not None and source.written > end_of(looked) else None
 
-    def _source_asks(self, entry: Entry, up_to: Tier) -> tuple[Cause, str] | None:
+    def _source_asks(self, entry: DocumentEntry, up_to: Tier) -> tuple[Cause, str] | None:
         source = self._changed_source(entry, up_to)
         return None if source is None else ("source", _has_changed(source))
 
-    def _claims(self, up_to: Tier) -> Claims:
+    def _declarations(self, up_to: Tier) -> Declarations:
         return self._followed(up_to)[1]
 
     def _targets(self, up_to: Tier) -> Targets:
         return self._followed(up_to)[2]
 
-    def _followed(self, up_to: Tier) -> tuple[Sequence[Entry], Claims, Targets]:
+    def _followed(self, up_to: Tier) -> tuple[Sequence[DocumentEntry], Declarations, Targets]:
         """What documents say of each other, read again where the catalogue has changed."""
         entries, known = self._store.entries(up_to), self._known.get(up_to)
         if known is None or known[0] is not entries:
             targets = Targets(self._store, self._names, up_to)
-            shown = (one for one in self._who_claims() if self._store.shows(one, up_to))
-            known = entries, claims(shown, targets, self._sources), targets
+            shown = (one for one in self._who_declares() if self._store.shows(one, up_to))
+            known = entries, declarations(shown, targets, self._sources), targets
             self._known[up_to] = known
         return known
 
-    def _who_claims(self) -> Sequence[Entry]:
+    def _who_declares(self) -> Sequence[DocumentEntry]:
         """The documents that say something of others, in the order of their keys."""
         changed = self._store.changed_since(self._version)
         if changed is None:
-            self._claiming.clear()
+            self._declaring.clear()
             changed = [one.key for one in self._store.entries(Tier.MEMBERS)]
         self._version = self._store.version
         for key in changed:
             entry = self._store.entry(key, Tier.MEMBERS)
-            if entry is not None and is_claiming(entry):
-                self._claiming[key] = entry
+            if entry is not None and is_declaring(entry):
+                self._declaring[key] = entry
             else:
-                self._claiming.pop(key, None)
-        return [self._claiming[key] for key in sorted(self._claiming)]
+                self._declaring.pop(key, None)
+        return [self._declaring[key] for key in sorted(self._declaring)]
 
 
-def _ends(entry: Entry, successors: Sequence[Entry], now: datetime) -> list[datetime]:
+def _ends(
+    entry: DocumentEntry, successors: Sequence[DocumentEntry], now: datetime
+) -> list[datetime]:
     """When a document ceased to hold, by what took its place and by its own word."""
     return [*(one.starts for one in successors), *_own_end(entry, now)]
 
 
-def _own_end(entry: Entry, now: datetime) -> list[datetime]:
+def _own_end(entry: DocumentEntry, now: datetime) -> list[datetime]:
     """When a document ceased to hold by its own word; nothing where it did not."""
     until = entry.ends
     return [until] if until is not None and until < now else []
 
 
-def _started(known: Claims, moment: datetime) -> Callable[[str], list[Entry]]:
+def _started(known: Declarations, moment: datetime) -> Callable[[str], list[DocumentEntry]]:
     """Gives what stands in a document's place at a moment, by the document's key."""
     return lambda key: [one for one in known.successors.get(key, ()) if one.starts <= moment]
 
 
-def _starts(entry: Entry, now: datetime) -> datetime | None:
+def _starts(entry: DocumentEntry, now: datetime) -> datetime | None:
     """When a document begins to hold, where that is yet to come."""
     start = entry.metadata.valid_from
     return start if start is not None and start > now else None
 
 
-def _at_odds(entry: Entry, known: Claims, contested: Collection[str]) -> tuple[Cause, str] | None:
+def _at_odds(
+    entry: DocumentEntry, known: Declarations, contested: Collection[str]
+) -> tuple[Cause, str] | None:
     """Why a document's author should look at what it says of others, or others of it."""
     if others := known.circles.get(entry.key):
         said = f"it is superseded by {', '.join(others)}, in a circle; nothing of that counts"

@@ -17,7 +17,7 @@ from itertools import islice
 from pydantic import ValidationError
 
 from gateway.contract import Host, Objects, RowKind, Rows, Tier
-from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.notes.documents import Document, DocumentEntry
 from plugins.knowledge.notes.ids import content_key
 
 _ROW_KIND = "document"
@@ -40,9 +40,9 @@ class Store:
         self.lost: set[str] = set()
         self._objects = objects
         self._rows = rows
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, DocumentEntry] = {}
         self._sorted = True
-        self._visible: dict[Tier, tuple[Entry, ...]] = {}
+        self._visible: dict[Tier, tuple[DocumentEntry, ...]] = {}
         self._ruled = rows.version
         self._version = 0
         self._recent: deque[Collection[str]] = deque(maxlen=REMEMBERED_CHANGES)
@@ -68,7 +68,7 @@ class Store:
             return None
         return {key for keys in islice(reversed(self._recent), behind) for key in keys}
 
-    def entries(self, up_to: Tier) -> Sequence[Entry]:
+    def entries(self, up_to: Tier) -> Sequence[DocumentEntry]:
         """All that a caller of this tier may see, in the order of their keys."""
         if self._ruled != self._rows.version:
             self._ruled = self._rows.version
@@ -93,12 +93,12 @@ class Store:
         given = sum(up_to.allows(entry.tier) for entry in self._entries.values())
         return given > len(self.entries(up_to))
 
-    def entry(self, key: str, up_to: Tier) -> Entry | None:
+    def entry(self, key: str, up_to: Tier) -> DocumentEntry | None:
         """One entry by its ``contentType/id``, or None where there is none to see."""
         entry = self._entries.get(key)
         return entry if entry is not None and self.shows(entry, up_to) else None
 
-    def shows(self, entry: Entry, up_to: Tier) -> bool:
+    def shows(self, entry: DocumentEntry, up_to: Tier) -> bool:
         """Whether a tier may read a document, or would if it were here."""
         return up_to.allows(self._rows.tier(f"{_ROW_KIND}:{entry.key}", entry.tier))
 
@@ -134,7 +134,7 @@ class Store:
         self.hide(keys)
         await self._objects.delete(*map(content_key, keys))
 
-    def show(self, entries: Iterable[Entry]) -> None:
+    def show(self, entries: Iterable[DocumentEntry]) -> None:
         """Put entries of documents that are stored into the catalogue."""
         shown = {entry.key: entry for entry in entries}
         if shown:

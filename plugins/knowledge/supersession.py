@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 from plugins.knowledge import addresses
 from plugins.knowledge.links import Targets
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 
 _BY = "supersededBy"
 _AGAINST = "verifiedAgainst"
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
+class Declarations:
     """What documents say of each other; all by the key of the one it is said of.
 
     Attributes:
@@ -33,7 +33,7 @@ class Claims:
         unclear: a name by which it means another, and which several have; it counts for none.
     """
 
-    successors: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
+    successors: Mapping[str, Sequence[DocumentEntry]] = field(default_factory=dict)
     forks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     circles: Mapping[str, Sequence[str]] = field(default_factory=dict)
     contested: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -42,12 +42,12 @@ class Claims:
     unclear: Mapping[str, str] = field(default_factory=dict)
 
 
-def is_claiming(entry: Entry) -> bool:
+def is_declaring(entry: DocumentEntry) -> bool:
     """Whether a document says something of others."""
     return next(_said(entry), None) is not None
 
 
-def unfollowed(entry: Entry, targets: Targets) -> Iterator[tuple[str, str, bool]]:
+def unfollowed(entry: DocumentEntry, targets: Targets) -> Iterator[tuple[str, str, bool]]:
     """What a document says of others and nobody can follow.
 
     Args:
@@ -65,7 +65,9 @@ def unfollowed(entry: Entry, targets: Targets) -> Iterator[tuple[str, str, bool]
             yield said_in, name, False
 
 
-def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str]) -> Claims:
+def declarations(
+    entries: Iterable[DocumentEntry], targets: Targets, sources: Collection[str]
+) -> Declarations:
     """What documents say of each other.
 
     Args:
@@ -73,7 +75,7 @@ def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str])
         targets: what they name.
         sources: the names of the sources, where there are several.
     """
-    later: defaultdict[str, dict[str, Entry]] = defaultdict(dict)
+    later: defaultdict[str, dict[str, DocumentEntry]] = defaultdict(dict)
     contested: defaultdict[str, dict[str, None]] = defaultdict(dict)
     lost: dict[str, str] = {}
     missing: dict[str, str] = {}
@@ -99,7 +101,7 @@ def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str])
         key: [one for one in some.values() if one.key not in circles.get(key, ())]
         for key, some in later.items()
     }
-    return Claims(
+    return Declarations(
         successors=successors,
         forks=_forks(successors),
         circles={key: sorted(some) for key, some in circles.items()},
@@ -110,7 +112,7 @@ def claims(entries: Iterable[Entry], targets: Targets, sources: Collection[str])
     )
 
 
-def _forks(successors: Mapping[str, Sequence[Entry]]) -> dict[str, list[str]]:
+def _forks(successors: Mapping[str, Sequence[DocumentEntry]]) -> dict[str, list[str]]:
     """Of which documents with several successors each one is a successor, however far down."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for key, some in successors.items():
@@ -120,14 +122,16 @@ def _forks(successors: Mapping[str, Sequence[Entry]]) -> dict[str, list[str]]:
     return dict(found)
 
 
-def following(key: str, after: Callable[[str], Iterable[Entry]]) -> dict[str, Entry]:
+def following(
+    key: str, after: Callable[[str], Iterable[DocumentEntry]]
+) -> dict[str, DocumentEntry]:
     """All that comes after a document, by their keys, the nearest first.
 
     Args:
         key: the document's.
         after: gives what comes right after one.
     """
-    found: dict[str, Entry] = {}
+    found: dict[str, DocumentEntry] = {}
     left = [key]
     for one in left:
         for other in after(one):
@@ -138,7 +142,7 @@ def following(key: str, after: Callable[[str], Iterable[Entry]]) -> dict[str, En
 
 
 def _note_unfollowed(
-    entry: Entry, targets: Targets, missing: dict[str, str], unclear: dict[str, str]
+    entry: DocumentEntry, targets: Targets, missing: dict[str, str], unclear: dict[str, str]
 ) -> None:
     """Note the first name of a document that leads to none, and the first that leads to several."""
     for said_in, name, several in unfollowed(entry, targets):
@@ -180,7 +184,7 @@ def _turned(edges: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
     return dict(turned)
 
 
-def _said(entry: Entry) -> Iterator[tuple[str, str]]:
+def _said(entry: DocumentEntry) -> Iterator[tuple[str, str]]:
     """The names of all that a document says something of, each with its field."""
     said = entry.metadata
     if said.superseded_by is not None:
@@ -196,11 +200,13 @@ def _is_a_note(name: str) -> bool:
     return "://" not in name and addresses.names_a_note(name)
 
 
-def _named(names: Iterable[str] | None, by: Entry, targets: Targets) -> Iterable[Entry]:
+def _named(
+    names: Iterable[str] | None, by: DocumentEntry, targets: Targets
+) -> Iterable[DocumentEntry]:
     return filter(None, (targets.named(each, by) for each in names or ()))
 
 
-def _source(entry: Entry, sources: Collection[str]) -> str:
+def _source(entry: DocumentEntry, sources: Collection[str]) -> str:
     """The name of a document's source; an empty text where there is one source alone."""
     name = entry.path.partition("/")[0]
     return name if name in sources else ""

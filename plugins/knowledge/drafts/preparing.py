@@ -14,7 +14,7 @@ from plugins.knowledge.drafts.places import Place, Target
 from plugins.knowledge.drafts.placing import path_of, slug_of
 from plugins.knowledge.drafts.store import DraftStore
 from plugins.knowledge.knowledge import Knowledge
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.ids import raw_key
 from plugins.knowledge.notes.paths import SUFFIXES
 from plugins.knowledge.notes.secrets import TAKEN_OUT
@@ -145,7 +145,7 @@ class Preparing:
         return place, path, None, None
 
     def _of_page(self, asked: DraftArgs, caller: Caller) -> tuple[Place, str]:
-        entry: Entry | None = self._knowledge.store.entry(asked.updates or "", caller.tier)
+        entry: DocumentEntry | None = self._knowledge.store.entry(asked.updates or "", caller.tier)
         if entry is None:
             text = f"There is no page {asked.updates}. Leave updates out for a new one."
             raise ToolFailed("not_found", text)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from plugins.knowledge.notes.content_types import ContentType, matching
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 
 Cause = Literal["age", "end", "circle", "unclear", "lost", "contested", "source"]
 """Why a document should be looked at."""
@@ -25,14 +25,14 @@ class Overdue:
         cause: the same, in one of few words.
     """
 
-    entry: Entry
+    entry: DocumentEntry
     age: timedelta
     reason: str
     cause: Cause
 
 
 def overdue(
-    entries: Iterable[Entry], days: Mapping[ContentType, int], now: datetime
+    entries: Iterable[DocumentEntry], days: Mapping[ContentType, int], now: datetime
 ) -> list[Overdue]:
     """Documents that are past their type's age, or said to hold no more, the oldest first.
 
@@ -55,13 +55,13 @@ def age_limits(days: Mapping[ContentType, int]) -> dict[ContentType, int]:
     return {kind: days[wanted] for wanted in days for kind in matching(wanted)} | dict(days)
 
 
-def last_look(entry: Entry) -> datetime:
+def last_look(entry: DocumentEntry) -> datetime:
     """When somebody last wrote or verified a document, as far as it says so."""
     looked = entry.metadata.verified_at
     return entry.written if looked is None else max(entry.written, looked)
 
 
-def _overdue(entry: Entry, limit: int | None, now: datetime) -> Overdue | None:
+def _overdue(entry: DocumentEntry, limit: int | None, now: datetime) -> Overdue | None:
     age, said = now - last_look(entry), entry.metadata
     if said.superseded_by is not None:
         return None  # its author has looked

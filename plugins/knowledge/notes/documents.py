@@ -16,7 +16,7 @@ STATED_BY_SYNC = frozenset({"synced_at", "commit_sha"})
 """The fields that tell when and from which commit a document was written, and not what it says."""
 
 
-class Entry(BaseModel):
+class DocumentEntry(BaseModel):
     """All of a document but its body: what lists, filters and lookups need.
 
     Attributes:
@@ -114,11 +114,13 @@ class Entry(BaseModel):
         return value if isinstance(value, str) else ""
 
 
-class Document(Entry):
+class Document(DocumentEntry):
     """A document with its body, in markdown."""
 
     content: str
 
-    def entry(self) -> Entry:
+    def entry(self) -> DocumentEntry:
         """All of the document but its body."""
-        return Entry.model_construct(**{name: getattr(self, name) for name in Entry.model_fields})
+        return DocumentEntry.model_construct(
+            **{name: getattr(self, name) for name in DocumentEntry.model_fields}
+        )

@@ -30,7 +30,7 @@ from plugins.knowledge.notes.frontmatter import BrokenNote, Frontmatter, Problem
 from plugins.knowledge.notes.headings import headings
 from plugins.knowledge.notes.ids import InvalidId, generate_id, path_id, raw_key
 from plugins.knowledge.notes.paths import infer_type, matches
-from plugins.knowledge.notes.publishing import in_any_case, release
+from plugins.knowledge.notes.publishing import in_any_case, publication
 
 _TYPES = frozenset(ContentType)
 _BOOL = TypeAdapter(bool)
@@ -163,7 +163,7 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
     except InvalidId as error:
         asks = _flag(note, front, "publish", publish, unreadable=False)
         draft = _flag(note, front, "draft", False, unreadable=True)
-        held = draft or release(front, origin.relative, datetime.now(UTC)).kept_back
+        held = draft or publication(front, origin.relative, datetime.now(UTC)).kept_back
         note.report(1, f"{error}; rename the file", error=asks and not held)
         return note
     tier = _tier(note, front, rules)
@@ -239,7 +239,7 @@ def _complete(note: Note, front: Frontmatter, rules: Rules) -> dict[str, Any]:
 
 def _is_kept_back(note: Note, front: Frontmatter) -> bool:
     """Whether a note is not to be served now, in the words of the tool it is written for."""
-    found = release(front, note.origin.relative, datetime.now(UTC))
+    found = publication(front, note.origin.relative, datetime.now(UTC))
     note.turns = found.turns
     for key, reason in found.unclear.items():
         note.report(front.lines[key], f"{key}: {reason}; the note is not served until it is mended")

@@ -41,7 +41,7 @@ def in_any_case(front: Frontmatter) -> Frontmatter:
 
 
 @dataclass(slots=True)
-class Release:
+class Publication:
     """Whether a note is kept back by other words than ``publish`` and ``draft``.
 
     Attributes:
@@ -69,7 +69,7 @@ class Release:
             self.turns = min(date, self.turns or date)
 
 
-def release(front: Frontmatter, path: str, now: datetime) -> Release:
+def publication(front: Frontmatter, path: str, now: datetime) -> Publication:
     """Whether a note is kept back: unlisted, not yet published, or no more.
 
     Args:
@@ -77,7 +77,7 @@ def release(front: Frontmatter, path: str, now: datetime) -> Release:
         path: in its source.
         now: the time.
     """
-    found = Release()
+    found = Publication()
     for key, value in front.fields.items():
         if (word := _WORDS.get(key.lower())) is None:
             continue
@@ -91,14 +91,14 @@ def release(front: Frontmatter, path: str, now: datetime) -> Release:
     return found
 
 
-def _unlisted(found: Release, value: Any, now: datetime) -> None:
+def _unlisted(found: Publication, value: Any, now: datetime) -> None:
     try:
         found.kept_back |= _BOOL.validate_python(value)
     except ValidationError:
         raise ValueError(f"{value!r} is neither true nor false") from None
 
 
-def _published(found: Release, value: Any, now: datetime) -> None:
+def _published(found: Publication, value: Any, now: datetime) -> None:
     """Jekyll and Obsidian say here whether; Hugo says when, and many others when it was."""
     try:
         found.kept_back |= not _BOOL.validate_python(value)
@@ -106,7 +106,7 @@ def _published(found: Release, value: Any, now: datetime) -> None:
         _perhaps_begins(found, value, now)
 
 
-def _perhaps_begins(found: Release, value: Any, now: datetime) -> None:
+def _perhaps_begins(found: Publication, value: Any, now: datetime) -> None:
     """Many write here what is no date for anybody but themselves."""
     try:
         found.begins(parse_date(value), now)
@@ -114,15 +114,15 @@ def _perhaps_begins(found: Release, value: Any, now: datetime) -> None:
         return
 
 
-def _begins(found: Release, value: Any, now: datetime) -> None:
+def _begins(found: Publication, value: Any, now: datetime) -> None:
     found.begins(parse_date(value), now)
 
 
-def _ends(found: Release, value: Any, now: datetime) -> None:
+def _ends(found: Publication, value: Any, now: datetime) -> None:
     found.ends(parse_date(value), now)
 
 
-_WORDS: dict[str, Callable[[Release, Any, datetime], None]] = {
+_WORDS: dict[str, Callable[[Publication, Any, datetime], None]] = {
     "unlisted": _unlisted,
     "published": _published,
     "pubdate": _perhaps_begins,

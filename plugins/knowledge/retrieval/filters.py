@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 
 from gateway.contract import Condition, Tier
 from plugins.knowledge.notes.content_types import ContentType, matching
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.fields import Tags, When
 
 MAX_RESULTS = 20
@@ -56,7 +56,7 @@ class Filters(BaseModel):
                 wanted.append(Condition(field, any_of=(value.strip().lower(),)))
         return tuple(wanted)
 
-    def admits(self, entry: Entry) -> bool:
+    def admits(self, entry: DocumentEntry) -> bool:
         """Whether an entry passes; the same rule as :meth:`conditions`, without the tier."""
         return (
             (self.content_type is None or entry.content_type in matching(self.content_type))
@@ -113,7 +113,7 @@ class SearchFilters(Filters):
             wanted.append(Condition("date", at_least=self._earliest, at_most=self._latest))
         return tuple(wanted)
 
-    def admits(self, entry: Entry) -> bool:
+    def admits(self, entry: DocumentEntry) -> bool:
         """Whether an entry passes; the same rule as :meth:`conditions`, without the tier."""
         tags = {tag.lower() for tag in entry.tags}
         return (

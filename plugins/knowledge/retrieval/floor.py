@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gateway.toolkit.words import terms
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.relevance import Hits
 
@@ -38,7 +38,7 @@ _MAX_NAMED = 3
 def fits(
     question: str,
     best: float,
-    entries: Sequence[Entry],
+    entries: Sequence[DocumentEntry],
     hits: Hits,
     languages: Sequence[str],
     *,
@@ -66,7 +66,7 @@ def fits(
     return share == 1.0 if by_meaning else share > MIN_WORD_SHARE
 
 
-def nothing_fits(entries: Iterable[Entry]) -> str:
+def nothing_fits(entries: Iterable[DocumentEntry]) -> str:
     """What an answer without results says.
 
     Args:
@@ -78,7 +78,9 @@ def nothing_fits(entries: Iterable[Entry]) -> str:
     return f"Nothing here fits that. Nearest, though far from it: {', '.join(nearest)}."
 
 
-def _shares(question: str, entries: Sequence[Entry], hits: Hits, language: str) -> Iterable[float]:
+def _shares(
+    question: str, entries: Sequence[DocumentEntry], hits: Hits, language: str
+) -> Iterable[float]:
     """The share of the question's words that each document and its passages hold."""
     asked = frozenset(terms(question, language=language))
     if not asked:

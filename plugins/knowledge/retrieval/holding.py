@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.quotes import Quote
 from plugins.knowledge.retrieval.relevance import Candidate
 
@@ -22,17 +22,17 @@ class Found:
     """
 
     candidate: Candidate
-    entry: Entry
+    entry: DocumentEntry
     quotes: Sequence[Quote] = ()
     rating: float | None = None
 
 
-Places = Mapping[str, Sequence[Entry]]
+Places = Mapping[str, Sequence[DocumentEntry]]
 """What stands in the place of each document that was found, by the key of that one."""
 
 
 def with_successors(
-    found: Sequence[Found], places: Places, admits: Callable[[Entry], bool]
+    found: Sequence[Found], places: Places, admits: Callable[[DocumentEntry], bool]
 ) -> list[Found]:
     """What was found, with the successors of it that the question did not find.
 

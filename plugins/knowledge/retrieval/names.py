@@ -13,7 +13,7 @@ from functools import lru_cache
 from gateway.contract import Tier
 from gateway.toolkit.words import terms, words
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.store import Store
 
@@ -44,7 +44,7 @@ def normal_form(name: str) -> str:
     return " ".join(found)
 
 
-def names(entry: Entry) -> Iterator[str]:
+def names(entry: DocumentEntry) -> Iterator[str]:
     """All that a document is called, the title first, as far as it counts."""
     yield entry.title
     yield from entry.aliases[:MAX_ALIASES]
@@ -61,20 +61,20 @@ class Names:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._version = -1
-        self._known: dict[str, Entry] = {}
+        self._known: dict[str, DocumentEntry] = {}
         self._ranks: defaultdict[str, dict[str, int]] = defaultdict(dict)
         self._tags: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
-    def find(self, name: str, up_to: Tier) -> list[Entry]:
+    def find(self, name: str, up_to: Tier) -> list[DocumentEntry]:
         """The entries called so that a caller of this tier may see, by title before alias or id."""
         return [entry for _, entry in self._ranked(name, up_to)]
 
-    def best(self, name: str, up_to: Tier) -> list[Entry]:
+    def best(self, name: str, up_to: Tier) -> list[DocumentEntry]:
         """Of these the ones that have it for a title; where none has, all."""
         found = self._ranked(name, up_to)
         return [entry for rank, entry in found if rank == found[0][0]]
 
-    def _ranked(self, name: str, up_to: Tier) -> list[tuple[int, Entry]]:
+    def _ranked(self, name: str, up_to: Tier) -> list[tuple[int, DocumentEntry]]:
         if len(name) > _MAX_NAME_CHARACTERS:
             return []
         self._follow()
@@ -83,7 +83,7 @@ class Names:
         entries = ((ranks[key], self._store.entry(key, up_to)) for key in keys)
         return [(rank, entry) for rank, entry in entries if entry is not None]
 
-    def tagged(self, tag: str, up_to: Tier) -> list[Entry]:
+    def tagged(self, tag: str, up_to: Tier) -> list[DocumentEntry]:
         """The entries with a tag that a caller of this tier may see; case makes no difference."""
         if len(tag) > _MAX_NAME_CHARACTERS:
             return []
@@ -110,7 +110,7 @@ class Names:
         said = " ".join(asked)
         return {name: weight for name, weight in found.items() if normal_form(name) not in said}
 
-    def _called(self, name: str, up_to: Tier) -> Iterator[Entry]:
+    def _called(self, name: str, up_to: Tier) -> Iterator[DocumentEntry]:
         for key in self._ranks[name]:
             entry = self._store.entry(key, up_to)
             if entry is not None and entry.content_type == ContentType.TAG:
@@ -133,7 +133,7 @@ class Names:
                 self._known[key] = now
 
 
-def _beside(entry: Entry) -> dict[str, float]:
+def _beside(entry: DocumentEntry) -> dict[str, float]:
     """What each name of a term counts where it is asked for by another one."""
     title, *others = names(entry)
     return {**dict.fromkeys(others, min(W_OTHER_NAME, 1 / len(others))), title: W_TERM}
@@ -151,12 +151,12 @@ def _replace(
         known[name][key] = min(rank, 1)
 
 
-def _tags(entry: Entry | None) -> set[str]:
+def _tags(entry: DocumentEntry | None) -> set[str]:
     """A document's tags, in the form for comparing."""
     return {form for tag in entry.tags if (form := normal_form(tag))} if entry else set()
 
 
-def _forms(entry: Entry | None) -> list[str]:
+def _forms(entry: DocumentEntry | None) -> list[str]:
     """What a document is called, in the form for comparing, none twice, the title first."""
     return list(dict.fromkeys(normal_form(name) for name in names(entry))) if entry else []
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 
 _ENGLISH = re.compile(r"(?!.*multilingual).*(?:minilm|[-_]en(?:[-_.+]|$))", re.IGNORECASE)
 """The names of models for English: the portal's own, and those that say so."""
@@ -34,7 +34,7 @@ def is_latin(text: str) -> bool:
     return 2 * sum(one <= _LAST_LATIN for one in letters) >= len(letters)
 
 
-def advice(model: str, entries: Sequence[Entry]) -> str:
+def advice(model: str, entries: Sequence[DocumentEntry]) -> str:
     """What an admin should do about documents that a model cannot read; else an empty text.
 
     A document's title and description stand for all of it.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gateway.contract import Collection, Condition, Hit, Host, Tier, VectorQuery
 from plugins.knowledge.facets import NARROWING, counted
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.permalinks import Permalinks
 from plugins.knowledge.results import QuotedPassage, SearchResult, SearchResults
 from plugins.knowledge.retrieval import bm25, rerank
@@ -157,7 +157,7 @@ class Search:
     def _answer(
         self,
         results: list[SearchResult],
-        matches: dict[str, Entry] | None,
+        matches: dict[str, DocumentEntry] | None,
         asked: _Asked,
         note: str,
     ) -> SearchResults:
@@ -263,7 +263,7 @@ class Search:
 
     async def _matching(
         self, hits: Hits, filters: SearchFilters, up_to: Tier, asked: _Asked
-    ) -> dict[str, Entry]:
+    ) -> dict[str, DocumentEntry]:
         """All documents that match, as far as the catalogue shows them to this tier."""
         documents = len(self._store.entries(up_to))
         keys = await matching(asked.collection, asked.queries, hits.named, documents)
@@ -283,7 +283,7 @@ class Search:
                 break
         return found
 
-    def _held(self, entry: Entry, filters: SearchFilters, up_to: Tier) -> bool:
+    def _held(self, entry: DocumentEntry, filters: SearchFilters, up_to: Tier) -> bool:
         moment = filters.as_of
         return moment is None or self._standings.held_at(entry, moment, up_to)
 

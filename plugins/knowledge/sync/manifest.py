@@ -12,7 +12,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.fields import Maybe
 from plugins.knowledge.notes.frontmatter import Problem
 
@@ -37,7 +37,7 @@ class FileRecord(BaseModel):
     date: datetime
     claim: str | None = None
     digest: str = ""
-    entry: Entry | None = None
+    entry: DocumentEntry | None = None
     problems: list[Problem] = Field(default_factory=list)
     turns: Maybe[datetime] = None
 
@@ -67,7 +67,7 @@ class Manifest(BaseModel):
     pending: list[str] = Field(default_factory=list)
     pending_raw: list[str] = Field(default_factory=list)
 
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, DocumentEntry]:
         """What is served, by the path of its file."""
         return {path: record.entry for path, record in self.files.items() if record.entry}
 

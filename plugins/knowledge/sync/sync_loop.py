@@ -14,7 +14,7 @@ from urllib.parse import quote
 from gateway.contract import Change, Health, Host, Tier, follow
 from gateway.toolkit.background import background, cancel, every
 from gateway.toolkit.spans import span
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.notes.secrets import TAKEN_OUT
@@ -68,7 +68,7 @@ class SyncLoop:
         self._base = f"mcp://{namespace}"
         self._logged = ""
         self._named: set[Problem] = set()
-        self._advised: tuple[Sequence[Entry], str] = ((), "")
+        self._advised: tuple[Sequence[DocumentEntry], str] = ((), "")
         self._delayed: set[asyncio.Task[Report]] = set()
         self._me = secrets.token_hex(8).encode()
         self.followers: Sequence[Follower] = ()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gateway.contract import Objects, Tier, Unruled
 from plugins.knowledge import store as store_module
 from plugins.knowledge.notes.content import CONTENT
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
@@ -22,10 +22,10 @@ DAY = datetime(2024, 10, 16, tzinfo=UTC)
 IDS = ("a", "b", "c", "d")
 
 
-def entry(id: str, tier: Tier, supersedes: list[str], contests: list[str]) -> Entry:
+def entry(id: str, tier: Tier, supersedes: list[str], contests: list[str]) -> DocumentEntry:
     said: dict[str, Any] = {"supersedes": supersedes, "contests": contests}
     metadata = CONTENT.validate_python({"type": "tag", "title": id, "date": DAY, **said})
-    return Entry(
+    return DocumentEntry(
         id=id,
         content_type=metadata.type,
         path=f"tags/{id}.md",
@@ -58,13 +58,13 @@ def standings(store: Store, followed: Standings | None = None) -> object:
 
 @given(steps=STEPS)
 def test_what_is_followed_is_what_would_be_made_anew(
-    steps: list[tuple[list[Entry | str], bool]],
+    steps: list[tuple[list[DocumentEntry | str], bool]],
 ) -> None:
     with patch.object(store_module, "REMEMBERED_CHANGES", 3):
         store = Store(cast("Objects", None), Unruled())
     following = Standings(store, Names(store))
-    now: dict[str, Entry] = {}
-    states: list[Mapping[str, Entry]] = []
+    now: dict[str, DocumentEntry] = {}
+    states: list[Mapping[str, DocumentEntry]] = []
     for changes, looks in steps:
         for change in changes:
             if isinstance(change, str):

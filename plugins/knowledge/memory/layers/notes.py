@@ -28,7 +28,7 @@ from plugins.knowledge.memory.model.record import NOBODY, NOTE_PREFIX, SUPERSEDE
 from plugins.knowledge.memory.model.requests import Mode
 from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import Validity
-from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document, Entry
+from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document, DocumentEntry
 from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
@@ -142,7 +142,7 @@ def _matches(record: Record, question: Question) -> bool:
     )
 
 
-def _record(entry: Entry) -> Record:
+def _record(entry: DocumentEntry) -> Record:
     """A note as an entry, without its body."""
     public = Tier.PUBLIC.allows(entry.tier)
     policy = AccessPolicy.PUBLIC if public else AccessPolicy.ORGANIZATION

@@ -11,16 +11,16 @@ from gateway.contract import Tier
 from plugins.knowledge.notes.ages import overdue
 from plugins.knowledge.notes.content import CONTENT
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.note import Origin, Rules, parse
 from plugins.knowledge.notes.paths import PATH_TYPES
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def entry(type: str = "practice", date: str = "2025-01-01", **fields: Any) -> Entry:
+def entry(type: str = "practice", date: str = "2025-01-01", **fields: Any) -> DocumentEntry:
     metadata = CONTENT.validate_python({"type": type, "title": "A", "date": date, **fields})
-    return Entry(
+    return DocumentEntry(
         id="a",
         content_type=ContentType(type),
         path="a.md",
@@ -31,7 +31,7 @@ def entry(type: str = "practice", date: str = "2025-01-01", **fields: Any) -> En
     )
 
 
-def reasons(*entries: Entry, **days: int) -> list[str]:
+def reasons(*entries: DocumentEntry, **days: int) -> list[str]:
     ages = {ContentType(name): number for name, number in days.items()}
     return [each.reason for each in overdue(entries, ages, NOW)]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.contract import Objects, Tier, Unruled
 from plugins.knowledge.notes.content import CONTENT
-from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
 
@@ -21,11 +21,11 @@ WORDS = ("cell", "Cells", "#hats", "hat", "role", "tiers")
 
 def entry(
     id: str, title: str, aliases: list[str], tier: Tier = Tier.OPEN, tags: Sequence[str] = ()
-) -> Entry:
+) -> DocumentEntry:
     fields: dict[str, Any] = {"type": "tag", "title": title, "date": DAY, "aliases": aliases}
     fields["tags"] = list(tags)
     metadata = CONTENT.validate_python(fields)
-    return Entry(
+    return DocumentEntry(
         id=id,
         content_type=metadata.type,
         path=f"tags/{id}.md",
@@ -58,7 +58,7 @@ ENTRIES = st.builds(
 
 
 @given(st.lists(ENTRIES | st.sampled_from(("tag/a", "tag/b", "tag/hat"))))
-def test_what_is_followed_is_what_would_be_made_anew(changes: list[Entry | str]) -> None:
+def test_what_is_followed_is_what_would_be_made_anew(changes: list[DocumentEntry | str]) -> None:
     store = catalogue()
     following = Names(store)
     for change in changes:
