@@ -120,11 +120,15 @@ def schema_parser(schema: Mapping[str, Any]) -> Parser:
 def longest_texts(schema: Mapping[str, Any]) -> dict[str, int]:
     """The most characters of each argument that is a text and has a limit (``maxLength``)."""
     arguments = schema.get("properties", {})
-    return {
-        name: said["maxLength"]
-        for name, said in arguments.items()
-        if isinstance(said, Mapping) and isinstance(said.get("maxLength"), int)
-    }
+    limits = {name: _longest(said) for name, said in arguments.items()}
+    return {name: most for name, most in limits.items() if most is not None}
+
+
+def _longest(said: Any) -> int | None:
+    """The limit of a text, or of one that may be left out."""
+    kinds = [said, *said.get("anyOf", ())] if isinstance(said, Mapping) else []
+    limits = (each.get("maxLength") for each in kinds if isinstance(each, Mapping))
+    return next((most for most in limits if isinstance(most, int)), None)
 
 
 def check_lengths(raw: Mapping[str, Any], longest: Mapping[str, int]) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 
 from gateway.contract import Tier
+from gateway.toolkit.questions import MAX_QUESTION_CHARACTERS
 from plugins.knowledge.links import Links
 from plugins.knowledge.listing import Listing
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.results import Related
 from plugins.knowledge.retrieval.filters import SearchFilters
 from plugins.knowledge.retrieval.points import prepare
-from plugins.knowledge.retrieval.questions import MAX_QUESTION_CHARACTERS, plain
+from plugins.knowledge.retrieval.questions import plain
 from plugins.knowledge.retrieval.search import Search
 from plugins.knowledge.store import Store
 

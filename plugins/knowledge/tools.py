@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from gateway.contract import Caller, Tier, Tool
+from gateway.toolkit.questions import Question
 from plugins.knowledge.document_map import MAX_SHOWN, DocumentMap
 from plugins.knowledge.history.history import DocumentHistory
 from plugins.knowledge.history.versions import MAX_VERSIONS
@@ -27,14 +28,10 @@ from plugins.knowledge.results import (
     Terms,
 )
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
-from plugins.knowledge.retrieval.questions import MAX_QUESTION_CHARACTERS
 
 _READ_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-
-Question: TypeAlias = Annotated[str, Field(max_length=MAX_QUESTION_CHARACTERS)]
-"""What is asked: what is longer is refused before anything reads it."""
 
 
 def tools(knowledge: Knowledge) -> list[Tool]:

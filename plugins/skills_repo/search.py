@@ -21,9 +21,9 @@ from gateway.contract import (
     Host,
     Point,
     Tier,
-    ToolFailed,
     VectorQuery,
 )
+from gateway.toolkit.questions import checked_question
 from plugins.skills_repo.index.entries import SkillEntry
 from plugins.skills_repo.index.library import Found, Library
 from plugins.skills_repo.index.store import IndexStore
@@ -33,7 +33,6 @@ from plugins.skills_repo.visibility import Visibility
 
 LAYOUT_VERSION = 1
 MAX_RESULTS = 50
-MAX_QUERY_CHARS = 1000
 MEANING = "meaning"
 TERMS = "terms"
 
@@ -105,10 +104,7 @@ class Search:
         Raises:
             ToolFailed: ``invalid_query``: empty, or too long.
         """
-        query = query.strip()
-        if not query or len(query) > MAX_QUERY_CHARS:
-            message = f"Say in 1 to {MAX_QUERY_CHARS} characters what to look for."
-            raise ToolFailed("invalid_query", message)
+        query = checked_question(query)
         matches = await self._matches(query, tier)
         for each in self._visible.share(self._library, tier).called(query, tier):
             matches[_key(each)] = Match(1.0)

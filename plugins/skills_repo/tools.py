@@ -9,6 +9,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool
+from gateway.toolkit.questions import Question
 from plugins.skills_repo.catalogue import Catalogue, ReadRequest
 from plugins.skills_repo.lists import AGENTS, SKILLS, listing
 from plugins.skills_repo.outline import outline
@@ -59,7 +60,7 @@ def tools(catalogue: Catalogue, search: Search) -> list[Tool]:
 
 
 def _skill_search(catalogue: Catalogue, search: Search) -> list[Tool]:
-    async def search_skills(query: str, limit: int = 10, *, caller: Caller) -> Wire:
+    async def search_skills(query: Question, limit: int = 10, *, caller: Caller) -> Wire:
         """Search the community's skills, by meaning and by words, for one that fits a task. Each
         result's `name` is for `get_skill`; where two sources have it, `source` tells them apart.
 

@@ -17,7 +17,6 @@ from plugins.codegraph.search.vectors import CodeVectors
 from plugins.codegraph.store.graph import RepositoryView
 from plugins.codegraph.store.stored_graph import Graph
 
-MAX_QUESTION_LENGTH = 2_000
 _SIMILAR = 80
 _BY_WORDS = 60
 """Candidates per signal; 150 and 120 gave the same nDCG@10 on the judged questions."""
@@ -65,9 +64,7 @@ class Search:
         self, graph: Graph, question: str, limit: int, kinds: Collection[EntityKind] = ()
     ) -> list[Ranked]:
         """Entities that match the words of a question, best first."""
-        found = await graph.words(
-            content_words(checked_question(question, MAX_QUESTION_LENGTH)), limit, kinds
-        )
+        found = await graph.words(content_words(checked_question(question)), limit, kinds)
         return by_words(question, found)
 
     async def meaning(
@@ -84,7 +81,7 @@ class Search:
         Raises:
             ToolFailed: the question is empty or too long.
         """
-        question = checked_question(question, MAX_QUESTION_LENGTH)
+        question = checked_question(question)
         asked = tuple(kinds) or EMBEDDED
         # Filtering kinds in the store costs more than fetching a few more and filtering here.
         with_words = graph.words(content_words(question), _BY_WORDS, tuple(kinds))

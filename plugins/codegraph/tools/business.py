@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
+from gateway.toolkit.questions import Question
 from plugins.codegraph.changes.entity_history import history_of
 from plugins.codegraph.changes.history import ChangeHistory
 from plugins.codegraph.justification.statements import Statement
@@ -148,7 +149,7 @@ async def _answered(
 def _by_purpose(access: Access, search: Search, judgements: Judgements) -> Tool:
     async def search_by_purpose(
         query: Annotated[
-            str | None,
+            Question | None,
             Field(description="What the code is for, in your words: `taking back a payment`."),
         ] = None,
         feature: Annotated[

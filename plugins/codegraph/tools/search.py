@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool
+from gateway.toolkit.questions import Question
 from plugins.codegraph.model import Entity, shown_key
 from plugins.codegraph.search.rank import Ranked
 from plugins.codegraph.search.search import Search
@@ -63,7 +64,7 @@ def tools(access: Access, search: Search) -> list[Tool]:
 def _semantic(access: Access, search: Search) -> Tool:
     async def semantic_search(
         query: Annotated[
-            str,
+            Question,
             Field(
                 description="What the code does, as a question or in a few words: `where is the "
                 "session cookie signed`."
@@ -91,7 +92,7 @@ def _semantic(access: Access, search: Search) -> Tool:
 def _code(access: Access, search: Search) -> Tool:
     async def search_code(
         query: Annotated[
-            str,
+            Question,
             Field(
                 description="Words of names, signatures or documentation: `SessionMiddleware`, "
                 "`parse range header`."

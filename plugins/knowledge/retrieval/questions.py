@@ -7,9 +7,6 @@ import unicodedata
 from gateway.contract import ToolFailed
 from gateway.toolkit.questions import checked_question
 
-MAX_QUESTION_CHARACTERS = 2000
-"""Characters of a question; a longer one is refused."""
-
 
 def check_question(question: str) -> str:
     """A question fit to be searched for, without spaces around it.
@@ -17,7 +14,7 @@ def check_question(question: str) -> str:
     Raises:
         ToolFailed: ``invalid_query``, with what to do about it.
     """
-    question = checked_question(question, MAX_QUESTION_CHARACTERS)
+    question = checked_question(question)
     if plain(question) != question:
         raise ToolFailed("invalid_query", "The query holds control characters; send plain text.")
     return question

@@ -70,17 +70,24 @@ def test_bad_arguments_are_named_for_the_model(arguments, named):
 
 
 def test_an_argument_that_is_too_long_is_refused_by_what_was_sent_and_not_shown():
-    async def ask(question: Annotated[str, Field(max_length=10)], about: str = "") -> str:
+    async def ask(
+        question: Annotated[str, Field(max_length=10)],
+        about: str = "",
+        again: Annotated[str, Field(max_length=10)] | None = None,
+    ) -> str:
         """Ask.
 
         Args:
             question: what is asked.
             about: what it is about.
+            again: what else.
         """
         return question
 
     item = tool_item("demo", Tool.of(ask), "ask")
-    check_lengths({"question": "a" * 10, "about": "b" * 99}, item.longest)
+    check_lengths({"question": "a" * 10, "about": "b" * 99, "again": None}, item.longest)
+    with pytest.raises(ToolFailed, match="again: has 11 characters"):
+        check_lengths({"again": "a" * 11}, item.longest)
     check_lengths({"question": ["a" * 99]}, item.longest)
     with pytest.raises(ToolFailed, match="question: has 11 characters; 10 is the limit") as failed:
         check_lengths({"question": "a" * 11, "about": "b" * 99}, item.longest)

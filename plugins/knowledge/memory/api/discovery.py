@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from gateway.toolkit.questions import MAX_QUESTION_CHARACTERS
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.entry import KnowledgeMetadata, Layer, SourceType
 from plugins.knowledge.memory.model.policy import AccessPolicy
@@ -11,7 +12,6 @@ from plugins.knowledge.memory.model.requests import (
     MAX_BATCH_ENTRIES,
     MAX_ENTRY_BYTES,
     MAX_OFFSET,
-    MAX_QUERY_CHARACTERS,
     MAX_RESULTS,
     QUERIES_PER_MINUTE,
     Metric,
@@ -143,7 +143,7 @@ def _capabilities(*, semantic: bool) -> Capabilities:
             layers=list(Layer),
             filters=list(QueryFilters.model_fields),
             distance_metrics=list(Metric) if semantic else [],
-            max_query_length=MAX_QUERY_CHARACTERS,
+            max_query_length=MAX_QUESTION_CHARACTERS,
             max_results=MAX_RESULTS,
             max_offset=MAX_OFFSET,
             highlights=True,

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from pydantic import Field, SkipValidation, model_validator
 
+from gateway.toolkit.questions import MAX_QUESTION_CHARACTERS
 from plugins.knowledge.memory.model.author import AUTHOR_FILTER
 from plugins.knowledge.memory.model.entry import (
     KnowledgeMetadata,
@@ -27,7 +28,6 @@ from plugins.knowledge.memory.model.validity import (
     Validity,
 )
 
-MAX_QUERY_CHARACTERS = 2_000
 MAX_ENTRY_BYTES = 256 * 1024
 """Bytes of an entry's content, as UTF-8."""
 MAX_METADATA_CHARACTERS = 64 * 1024
@@ -149,7 +149,7 @@ class QueryRequest(Sent):
     """A question."""
 
     query: str = Field(
-        min_length=1, max_length=MAX_QUERY_CHARACTERS, json_schema_extra={"pattern": r"\S"}
+        min_length=1, max_length=MAX_QUESTION_CHARACTERS, json_schema_extra={"pattern": r"\S"}
     )
     mode: Mode = Mode.HYBRID
     filters: QueryFilters = QueryFilters()

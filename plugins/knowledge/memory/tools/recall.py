@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, piece
+from gateway.toolkit.questions import MAX_QUESTION_CHARACTERS
 from plugins.knowledge.memory.algorithms.relevance import FLOOR, MAX_NEAREST
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.author import AUTHOR_FILTER, BY_FIELD
@@ -106,7 +107,10 @@ class AskedMemory(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    query: str = Field(description="What to look for: a question, a topic or a phrase.")
+    query: str = Field(
+        max_length=MAX_QUESTION_CHARACTERS,
+        description="What to look for: a question, a topic or a phrase.",
+    )
     layers: list[Layer] = Field(
         default_factory=list,
         description="Only these layers; all but the archive where none is given.",

@@ -40,7 +40,6 @@ async def test_a_fact_is_kept_found_changed_and_forgotten(world: World) -> None:
         ("query_memory", {"query": "a\0b"}, "NUL"),
         ("query_memory", {"query": "gate", "agent_id": "\0"}, "NUL"),
         ("query_memory", {"query": "gate", "limit": 500}, "options.limit"),
-        ("query_memory", {"query": "gate " * 1000}, "query"),
     ],
 )
 async def test_what_does_not_fit_is_told_and_no_fault_of_the_portals(
