@@ -10,8 +10,9 @@ import posixpath
 import re
 from collections.abc import Iterator
 from itertools import accumulate, islice
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from gateway.toolkit.web_addresses import address_parts
 from plugins.knowledge.notes import conversion
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.paths import SUFFIXES
@@ -36,7 +37,7 @@ def meant(address: str, base: DocumentEntry) -> tuple[str, ...]:
         address: as it is written.
         base: the document that it is written in.
     """
-    parts = urlsplit(address)
+    parts = address_parts(address)
     path = unquote(parts.path)
     made = "{" in address  # by a template, which alone knows what of
     if made or parts.scheme or parts.netloc or not path or not _may_be_a_document(path):
@@ -50,7 +51,7 @@ def meant(address: str, base: DocumentEntry) -> tuple[str, ...]:
 
 def names_a_note(address: str) -> bool:
     """Whether an address can be nothing but a note's; another may be that of any file."""
-    return _ending(urlsplit(address).path) in ("", *SUFFIXES)
+    return _ending(address_parts(address).path) in ("", *SUFFIXES)
 
 
 def names_a_file(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from pydantic import Field
 from gateway.contract import Tier
 from plugins.knowledge.facets import counted
 from plugins.knowledge.notes.documents import DocumentEntry
+from plugins.knowledge.notes.fields import When
 from plugins.knowledge.permalinks import Permalinks
 from plugins.knowledge.results import DocumentList, ListedDocument
 from plugins.knowledge.retrieval.filters import SearchFilters
@@ -30,15 +30,13 @@ _ORDERS: dict[Order, Callable[[DocumentEntry], Any]] = {
 class ListFilters(SearchFilters):
     """What a list is narrowed to; its order and its length are arguments of their own."""
 
-    changed_since: datetime | None = Field(
+    changed_since: When | None = Field(
         default=None, description="Only documents taken in at this moment or later."
     )
 
     def admits(self, entry: DocumentEntry) -> bool:
         """Whether an entry passes."""
         since = self.changed_since
-        if since is not None and since.tzinfo is None:
-            since = since.astimezone()
         return super().admits(entry) and (since is None or entry.synced_at >= since)
 
 

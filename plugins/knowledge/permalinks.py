@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from gateway.toolkit.anchors import SECTION
+from gateway.toolkit.web_addresses import address_parts
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.outline import Place
@@ -40,7 +41,7 @@ class Permalinks:
             section: where the section stands.
         """
         stated = entry.metadata.permalink or ""
-        if urlsplit(stated).scheme in ("http", "https"):
+        if address_parts(stated).scheme in ("http", "https"):
             return stated + (_fragment(section.anchor) if section else "")
         for source in self._sources:
             if source.github and (path := _within(entry.path, source.name)):

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import urlsplit
 
 from gateway.assistant.conversation import Source
 from gateway.catalog.catalog import Catalog
@@ -15,6 +14,7 @@ from gateway.catalog.views import declared_view
 from gateway.observability.logs import get_logger
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.views.drawing import Drawing, plain
+from gateway.toolkit.web_addresses import address_parts
 
 MAX_SOURCES = 8
 """Links that one call shows."""
@@ -131,8 +131,5 @@ def _told(value: Any) -> Iterator[tuple[str, str]]:
 
 def _leads(address: str) -> bool:
     """Whether a browser may be sent there."""
-    try:
-        url = urlsplit(address)
-    except ValueError:
-        return False
+    url = address_parts(address)
     return url.scheme in ("http", "https") and bool(url.netloc) and len(address) <= 2000

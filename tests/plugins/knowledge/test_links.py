@@ -114,6 +114,7 @@ async def test_what_is_no_page_is_no_link(base: Base) -> None:
         "https://example.org/guides/pages",
         "#here",
         "mailto:a@example.org",
+        "http://[x",
     ):
         assert await leads(base, "sidebar", link) == ([], [])
 

@@ -37,6 +37,7 @@ def placed(path: str, commit: str = "", **fields: Any) -> Any:
             "https://us.org/a/#b-1",
         ),
         (placed("a.md", permalink="/a/"), None, "mcp://us/documents/article/a"),
+        (placed("a.md", permalink="http://[x"), None, "mcp://us/documents/article/a"),
         (placed("a.md", permalink="javascript:alert(1)"), None, "mcp://us/documents/article/a"),
     ],
 )

@@ -306,6 +306,8 @@ async def test_the_newest_come_first_by_date_and_by_change(base: Base) -> None:
         found = base.knowledge.listed(filters, "changed", 0, 9, Tier.OPEN)
         assert found.documents[0].id == "quorum"
     assert found.total == 1
+    ever = ListFilters.model_validate({"changedSince": "0001-01-01"})
+    assert base.knowledge.listed(ever, "changed", 0, 9, Tier.OPEN).total > 1
 
 
 async def test_links_lead_to_documents_and_back(base: Base) -> None:
