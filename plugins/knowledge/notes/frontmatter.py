@@ -26,6 +26,8 @@ _MAX_TOML_CHARACTERS = 64_000
 _JSON = re.compile(r"\A\s*(?=\{\s*\"(?:[^\"\\\n]|\\.){0,200}\"\s*:)")
 """Where JSON begins, and no template's or attribute's braces."""
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
+_MAX_INTEGER = 10**15 - 1
+"""The longest whole number that stays one: a reader of JSON may refuse longer ones, or round."""
 
 Severity: TypeAlias = Literal["error", "warning", "secret"]
 
@@ -191,7 +193,19 @@ def _jsonable(value: Any, line: int, depth: int = 1) -> Any:
         return {key: _jsonable(each, line, depth + 1) for key, each in value.items()}
     if isinstance(value, list):
         return [_jsonable(each, line, depth + 1) for each in value]
-    return value if isinstance(value, str | bool | int) else str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _readable(value)
+    return value if isinstance(value, str | bool) else str(value)
+
+
+def _readable(number: int) -> int | str:
+    """A whole number that every reader of JSON can take; a longer one as text."""
+    if abs(number) <= _MAX_INTEGER:
+        return number
+    try:
+        return str(number)
+    except ValueError:  # more digits than Python writes in tens
+        return hex(number)
 
 
 def _whole_number(written: str) -> int | None:

@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic.alias_generators import to_camel, to_snake
 
 from gateway.contract import Tier
 from plugins.knowledge.notes import mdx
@@ -330,7 +330,7 @@ def _lead(body: str) -> str:
         if (match := _QUOTE.match(line)) is None:
             break
         quoted.append(match[1].strip())
-    return " ".join(quoted)
+    return " ".join(filter(None, quoted))
 
 
 def _validate(note: Note, front: Frontmatter, fields: dict[str, Any]) -> Any:
@@ -341,7 +341,8 @@ def _validate(note: Note, front: Frontmatter, fields: dict[str, Any]) -> Any:
         for name, reason in _reasons(error).items():
             key = name if name in front.lines else to_camel(name)
             note.report(front.lines.get(key, 1), f"{key}: {reason}; left out")
-            fields.pop(key, None)
+            for each in (name, to_snake(name), to_camel(to_snake(name))):
+                fields.pop(each, None)
         metadata = CONTENT.validate_python(_defaults(note, front) | fields)
     if isinstance(metadata, Link) and "url" not in front.fields:
         note.report(front.lines.get("url", 1), "a link needs its url")

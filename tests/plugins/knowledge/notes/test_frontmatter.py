@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from typing import Any
 
@@ -108,6 +109,22 @@ def test_hostile_toml_is_read_in_time(part: str) -> None:
     with contextlib.suppress(BrokenNote):
         read(f"+++\n{part * (60_000 // len(part))}\n+++\n".encode())
     assert time.process_time() - started < 4
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("999_999_999_999_999", 999_999_999_999_999),
+        ("-1000000000000000", "-1000000000000000"),
+        ("0x" + "f" * 5_000, "0x" + "f" * 5_000),
+        ("0b1" + "0" * 60_000, hex(1 << 60_000)),
+        ("true", True),
+    ],
+)
+def test_a_number_of_toml_comes_back_from_json(written: str, value: object) -> None:
+    found = read(f"+++\nweight = {written}\n+++\n".encode()).fields["weight"]
+    assert found == value
+    assert json.loads(json.dumps(found)) == value
 
 
 def test_toml_as_deep_as_is_read_is_read() -> None:

@@ -170,6 +170,15 @@ def test_a_note_without_frontmatter_takes_its_quoted_lead_as_description() -> No
     assert "description" not in served("---\ntype: tag\n---\n> Quoted.")
 
 
+def test_an_empty_quotation_is_no_description() -> None:
+    assert "description" not in served("# Minutes\n\n>\n> \n\nThe kangaroo decision was taken.")
+
+
+def test_a_value_that_does_not_fit_is_dropped_under_both_of_its_names() -> None:
+    said = served("---\nsupersededBy: [a, b]\nsuperseded_by: [a, b]\n---\n# A\n")
+    assert "supersededBy" not in said
+
+
 def test_values_that_do_not_fit_are_dropped_and_reported_by_line() -> None:
     read = note(
         "---\ntype: project\ntitle: [a, b]\nhomepage: ftp://x\nstatus: someday\nlead: Ann\n"
