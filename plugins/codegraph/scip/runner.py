@@ -9,7 +9,8 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import dirname
@@ -100,14 +101,33 @@ async def run(
             problem=f"{indexer.name} is not installed: an admin may add it with "
             f"`npm install --global {indexer.package}`; the graph does without",
         )
-    with tempfile.TemporaryDirectory(prefix="scip-") as scratch:
+    async with _scratch() as scratch:
         root, output = Path(scratch, "tree"), Path(scratch, "index.scip")
-        await asyncio.to_thread(_copied, root, files)
+        await _copied_whole(root, files)
         arguments = _arguments(indexer, files, root, output)
         problem = await _executed([*started, *arguments], root, scratch, limit)
         if problem:
             return Outcome(indexer.name, problem=f"{indexer.name} {problem}")
         return await asyncio.to_thread(_read, indexer, output)
+
+
+@asynccontextmanager
+async def _scratch() -> AsyncGenerator[str]:
+    """A directory of its own; it is removed at the end, however that comes."""
+    made = tempfile.mkdtemp(prefix="scip-")
+    try:
+        yield made
+    finally:
+        await asyncio.to_thread(shutil.rmtree, made, ignore_errors=True)
+
+
+async def _copied_whole(root: Path, files: Mapping[str, bytes]) -> None:
+    """Copy in a thread; who is cut off waits for it, as nothing may be written any more then."""
+    copying = asyncio.create_task(asyncio.to_thread(_copied, root, files))
+    try:
+        await asyncio.shield(copying)
+    finally:
+        await asyncio.wait({copying})
 
 
 def _copied(root: Path, files: Mapping[str, bytes]) -> None:

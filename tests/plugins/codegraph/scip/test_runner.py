@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import stat
 import sys
+import tempfile
+import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from plugins.codegraph.scip import runner
 from plugins.codegraph.scip.runner import INDEXERS, Indexer, run, wanted
 from plugins.codegraph.scip.union import united
 from tests.plugins.codegraph.linker.in_memory import link_tree
@@ -58,6 +64,26 @@ async def test_an_indexer_that_dies_is_told(tmp_path: Path) -> None:
     start = script(tmp_path / "dies.py", "import sys; print('out of memory'); sys.exit(134)")
     found = await run(TYPESCRIPT, FILES, start=start)
     assert found.problem == "scip-typescript ended with status 134: out of memory"
+
+
+async def test_who_is_cut_off_while_files_are_copied_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    begun, copied = threading.Event(), runner._copied
+
+    def copy(root: Path, files: Mapping[str, bytes]) -> None:
+        begun.set()
+        copied(root, files)
+
+    monkeypatch.setattr(runner, "_copied", copy)
+    files = {f"d{number % 50}/f{number}.ts": b"let x = 1\n" for number in range(3_000)}
+    running = asyncio.create_task(run(TYPESCRIPT, files, start=["true"]))
+    await asyncio.to_thread(begun.wait)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert await asyncio.to_thread(os.listdir, tmp_path) == []
 
 
 async def test_an_indexer_that_hangs_is_stopped(tmp_path: Path) -> None:
