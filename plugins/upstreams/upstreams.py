@@ -88,8 +88,16 @@ class Upstreams:
         async with self._host.cache.listen(_REVIEWED) as names:
             async for name in names:
                 if server := self._servers.get(name.decode()):
-                    await server.offered.review()
-                    self._reoffer()
+                    await self._review(server)
+
+    async def _review(self, server: Server) -> None:
+        """Take in what was decided; what cannot be read now is read with the next decision."""
+        try:
+            await server.offered.review()
+        except Exception:
+            self._host.log.exception("reviews_not_read", server=server.name)
+        else:
+            self._reoffer()
 
     async def follow_connections(self) -> None:
         """Hear who has connected or disconnected at other replicas, until cancelled."""

@@ -12,6 +12,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from gateway.contract import Caller, Connection, ConnectionNeeded, Departure, Place, ToolFailed
+from gateway.toolkit.retry import Retry
 from plugins.upstreams.credential_settings import MemberOAuth
 from plugins.upstreams.credentials import tokens as endpoint
 from plugins.upstreams.credentials.authorization import code_of, departure, tokens_for
@@ -31,6 +32,8 @@ SETTLED_SECONDS = 10.0
 WAIT_SECONDS = 20.0
 """Seconds that a call waits for another's renewal."""
 _POLL_SECONDS = 0.05
+_PERSISTENT = Retry(retries=8, first_s=0.1, max_s=5.0, timeout_s=5.0)
+"""How often the database is asked to keep what a renewal gave: for as long as the lease lasts."""
 _FINAL = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 """Refusals after which a refresh token is of no more use."""
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,200}( [!#-\[\]-~]{1,200}){0,19}")
@@ -240,7 +243,8 @@ class MemberAccounts:
             await self._store.release(kept)
             raise
         after = self._with(kept, taken(answer, tokens))
-        await self._store.renew(kept, after)
+        # The token before it may be of no more use: what was given must not be lost.
+        await _PERSISTENT(lambda: self._store.renew(kept, after), lambda _: None)
         self.forget(kept.person)
         self._renewed_at[kept.person] = time.monotonic()
         return await self._found(kept.person)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -48,6 +49,9 @@ FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.5, 30.0
 """Seconds until a server that is down is asked again: at first, and at most."""
 SETTLE_SECONDS = 0.2
 """Seconds from a server's word that a list has changed to the next look: it may say so often."""
+STEADY_SECONDS = 10.0
+"""Seconds that a connection lasts at least where its end is looked into at once; a server whose
+connections end sooner is left alone for as long as one that is down."""
 REFRESH_TIMEOUT_SECONDS = 60.0
 """Seconds that reading all lists of a server may take."""
 _UPDATED = "notifications/resources/updated"
@@ -101,6 +105,7 @@ class Server:
         self._keeps_clients_apart = config.session == "per-client"
         self._places = Places(config.calls, config.queue)
         self._wake = asyncio.Event()
+        self._has_ended = False
         self.following = Following(lambda: self._pool.shared(EVERYBODY).get(), changed, self._log)
         self._lists_through: Link | None = None
         self._shown_down = False
@@ -132,18 +137,22 @@ class Server:
         while True:
             await asyncio.sleep(self.state.pause)
             self._wake.clear()
+            self._has_ended, begun = False, time.monotonic()
             try:
                 await self._refresh()
             except Exception as error:
                 self._not_refreshed(error)
                 pause = next(pauses)
             else:
-                pauses = backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
                 pause = self._refresh_seconds
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._wake.wait()
                     await asyncio.sleep(SETTLE_SECONDS)
+            if time.monotonic() - begun >= STEADY_SECONDS:
+                pauses = backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
+            elif self._has_ended:
+                await asyncio.sleep(next(pauses))
 
     async def _refresh(self) -> None:
         async with asyncio.timeout(REFRESH_TIMEOUT_SECONDS):
@@ -302,6 +311,7 @@ class Server:
         """A connection has ended by itself: whether the server is back is found out at once."""
         self._log.info("connection_ended", reason=str(reason))
         self.state.broke(str(reason))
+        self._has_ended = True
         self._wake.set()
 
     async def _on_notification(self, method: str, params: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gateway.contract import ToolFailed
 from gateway.toolkit.retry import backoff
-from plugins.upstreams.wire import Connection, RpcError, WireError
+from plugins.upstreams.wire import MAX_WATCHED, Connection, RpcError, WireError
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
@@ -40,7 +40,13 @@ class Following:
         self._watched: Connection | None = None
 
     def follow(self, uris: Collection[str]) -> None:
-        """Follow these resources from now on, and no others any more."""
+        """Follow these resources from now on, and no others any more.
+
+        Of more than one connection may watch, those that come first by name.
+        """
+        if len(uris) > MAX_WATCHED:
+            self._log.warning("too_many_resources_followed", asked=len(uris), most=MAX_WATCHED)
+            uris = sorted(uris)[:MAX_WATCHED]
         if self._uris != (wanted := frozenset(uris)):
             self._uris = wanted
             self._wake.set()
@@ -71,7 +77,9 @@ class Following:
                 await self._watch()
             except RpcError as error:  # it would refuse the same again
                 self._log.warning("resources_not_followed", reason=error.message)
-            except (WireError, ToolFailed, TimeoutError):
+            except Exception as error:
+                if not isinstance(error, WireError | ToolFailed | TimeoutError):
+                    self._log.exception("resources_not_followed")
                 await asyncio.sleep(next(pauses))
                 self._wake.set()
                 continue

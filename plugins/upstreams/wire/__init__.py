@@ -9,6 +9,7 @@ the errors of :mod:`~plugins.upstreams.wire.errors`.
 from plugins.upstreams.wire.connect import connect_http, connect_sse, spawn
 from plugins.upstreams.wire.connection import (
     GAP,
+    MAX_WATCHED,
     NO_HEADERS,
     Address,
     Back,
@@ -39,6 +40,7 @@ from plugins.upstreams.wire.limits import Limits
 
 __all__ = [
     "GAP",
+    "MAX_WATCHED",
     "NO_HEADERS",
     "Address",
     "Back",

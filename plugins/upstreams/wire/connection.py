@@ -22,6 +22,8 @@ HeaderSource = Callable[[], Awaitable[Mapping[str, str]]]
 Told = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 """Is told the method and the parameters of what a server says outside of requests."""
 
+MAX_WATCHED = 1000
+"""Resources whose changes one connection is told of."""
 GAP = "porch/gap"
 """Told as a method when the stream of changes was away: what was said meanwhile is lost."""
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})

@@ -11,6 +11,7 @@ from typing import Any
 from plugins.upstreams.wire.challenges import Challenge
 
 _NOT_RUN_CODES = frozenset({-32700, -32600, -32601, -32602, -32020, -32021, -32022})
+_TOO_MANY_REQUESTS = 429
 _REQUEST_TIMEOUT = 408
 _SERVER_ERRORS = 500
 CLOSED = "The connection was closed."
@@ -91,6 +92,11 @@ class HttpRefused(WireError):
         self.status = status
         self.retry_after = retry_after
         self.may_have_run = status >= _SERVER_ERRORS or status == _REQUEST_TIMEOUT
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the same would be refused again, however much later."""
+        return not self.may_have_run and self.status != _TOO_MANY_REQUESTS
 
 
 class NoCredential(WireError):

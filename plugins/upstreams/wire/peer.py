@@ -13,6 +13,7 @@ from gateway.toolkit.background import cancel
 from plugins.upstreams.wire.call import Call
 from plugins.upstreams.wire.calls import Calls
 from plugins.upstreams.wire.connection import (
+    MAX_WATCHED,
     NO_HEADERS,
     Back,
     Era,
@@ -35,8 +36,6 @@ from plugins.upstreams.wire.transport import Transport
 OPENING_S = 1.0
 """Seconds that connecting waits for the stream of changes; some servers open it only with the
 first change."""
-MAX_WATCHED = 1000
-"""Resources whose changes one connection is told of."""
 
 
 class Peer:
@@ -238,10 +237,10 @@ class Peer:
         if self._is_closed:
             return
         self._is_closed = True
-        if self._farewells:
-            # Else the server goes on with what nobody waits for; each has its time limit.
-            await asyncio.wait(set(self._farewells))
         try:
+            if self._farewells:
+                # Else the server goes on with what nobody waits for; each has its time limit.
+                await asyncio.wait(set(self._farewells))
             with suppress(WireError):  # the connection's own end, which whoever waits is told
                 await cancel(*self._tasks)
             await self.calls.close()

@@ -247,7 +247,12 @@ def _reason(told: str, more: str) -> WireError:
         return ChildEnded(f"The child ended with status {what}.{more}", code=int(what))
     if how == "signal":
         number = int(what)
-        return ChildEnded(
-            f"The child was ended by {signal.Signals(number).name}.{more}", signal=number
-        )
+        return ChildEnded(f"The child was ended by {_name_of(number)}.{more}", signal=number)
     return ChildEnded("The child's supervisor was ended.")
+
+
+def _name_of(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal has none
+        return f"the signal {number}"

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 FIRST_PAUSE_S, MAX_PAUSE_S = 1.0, 60.0
 """Seconds before a broken stream is opened again: the first time, and at most."""
+LEAST_S = 0.1
+"""Seconds before that at least, whatever the server says."""
 ERROR_BYTES = 64 * 1024
 """Bytes of an error's body that are read."""
 _SESSION = "mcp-session-id"
@@ -127,7 +129,7 @@ class StreamableHttp:
         left = self._limits.resumes
         while left and not self._closure.over and (last := reader.last_id) is not None:
             pause = next(pauses)
-            await asyncio.sleep(pause if reader.retry_s is None else reader.retry_s)
+            await asyncio.sleep(pause if reader.retry_s is None else max(reader.retry_s, LEAST_S))
             reader.restart()
             with suppress(ConnectionLost, Unreachable):
                 async with self._stream(last) as response:
@@ -196,7 +198,7 @@ class StreamableHttp:
                         await self._calls.hear(message, self._calls.of_message(message))
                         await share.rest(begun)
             except HttpRefused as error:
-                if not error.may_have_run:
+                if error.is_final:
                     return  # 405: there is none
             except (SessionExpired, NotMcp, RpcError):
                 return

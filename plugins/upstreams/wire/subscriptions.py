@@ -28,7 +28,6 @@ _LISTS = {
     "prompts": "promptsListChanged",
     "resources": "resourcesListChanged",
 }
-_TOO_MANY_REQUESTS = 429
 
 
 def announced_lists(capabilities: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,6 +91,8 @@ class Subscriptions:
                     stream = asyncio.create_task(self._listen(acknowledged, was_lost))
                     await _either(acknowledged.wait(), stream)
                 opened.set()
+                if before is not None and before.done():
+                    self._tell_gap()  # it broke off before the next one heard anything
                 await _ended(before)
                 await _either(self._changed.wait(), stream)
                 was_lost = not self._changed.is_set()
@@ -107,9 +108,9 @@ class Subscriptions:
         if _is_refusal(error):
             await self._changed.wait()
         elif error is None or isinstance(error, WireError):
-            await _either(
-                self._changed.wait(), asyncio.create_task(asyncio.sleep(next(self._pauses)))
-            )
+            with suppress(TimeoutError):
+                async with asyncio.timeout(next(self._pauses)):
+                    await self._changed.wait()
         else:
             raise error
 
@@ -140,16 +141,20 @@ class Subscriptions:
                         continue
                     acknowledged.set()
                     self._pauses = backoff(FIRST_PAUSE_S, MAX_PAUSE_S)
-                    if was_lost and self._calls.notifier is not None:
-                        self._calls.notifier.notify(GAP, {})
+                    if was_lost:
+                        self._tell_gap()
         finally:
             self._calls.end(call, given_up=False)
+
+    def _tell_gap(self) -> None:
+        if self._calls.notifier is not None:
+            self._calls.notifier.notify(GAP, {})
 
 
 def _is_refusal(error: BaseException | None) -> bool:
     """Whether the same would be refused again."""
     if isinstance(error, HttpRefused):
-        return not error.may_have_run and error.status != _TOO_MANY_REQUESTS
+        return error.is_final
     return isinstance(error, RpcError | NotMcp)
 
 

@@ -48,6 +48,18 @@ class HeldStore(ConnectionStore):
         return found
 
 
+class FailingStore(ConnectionStore):
+    """A store that cannot write the first time."""
+
+    asked = 0
+
+    async def renew(self, before: Kept, after: Kept) -> bool:
+        self.asked += 1
+        if self.asked == 1:
+            raise OSError("the database is away")
+        return await super().renew(before, after)
+
+
 def store_of(portal: TestPortal, kind: type[S]) -> S:
     """A store on the database of a portal's upstreams."""
     services = portal.running.services
@@ -123,6 +135,21 @@ async def test_two_replicas_renew_a_token_once(guarded: Guarded, tmp_path: Path)
             each.forget(ana.person)
         assert await one.headers(ana.person) == await other.headers(ana.person)
         assert guarded.refreshes["ana-there"] == 1
+
+
+async def test_what_a_renewal_gave_is_kept_though_the_database_fails_once(
+    guarded: Guarded, tmp_path: Path
+) -> None:
+    # The refresh token before it is good for nothing any more.
+    async with portal_of(guarded, tmp_path) as portal:
+        ana = await member(portal, "ana")
+        await ana.connect(guarded)
+        store = store_of(portal, FailingStore)
+        accounts = replica(portal, guarded, store)
+        assert await accounts.refused(ana.person, REFUSED)
+        assert store.asked == 2
+        assert await accounts.refused(ana.person, REFUSED)
+        assert await accounts.headers(ana.person)
 
 
 async def test_a_token_that_was_read_before_a_renewal_is_not_remembered_after_it(

@@ -104,6 +104,13 @@ async def test_a_child_that_dies_in_a_call_fails_every_call_and_says_by_what():
         assert isinstance(await connection.ended(), ChildEnded)
 
 
+async def test_a_child_that_is_ended_by_a_signal_without_a_name_says_its_number():
+    dies = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGRTMIN + 6)"]
+    with pytest.raises(ChildEnded, match=r"by the signal \d+"):
+        async with spawned(*dies):
+            pass
+
+
 async def test_what_it_answers_just_before_it_ends_is_still_heard():
     async with hostile("serve") as connection:
         assert text_of(await connection.request(*call("last_words"))) == "farewell"

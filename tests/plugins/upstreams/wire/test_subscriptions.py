@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from gateway.toolkit.background import cancel
-from plugins.upstreams.wire import ConnectionLost
+from plugins.upstreams.wire import GAP, ConnectionLost
 from plugins.upstreams.wire.call import Call
 from plugins.upstreams.wire.calls import Calls
 from plugins.upstreams.wire.messages import Message, notification
@@ -109,3 +109,26 @@ async def test_a_stream_that_breaks_off_while_it_is_replaced_stops_no_other() ->
     followed.subscriptions.watch(["shop://c"])
     await followed.streams.until(lambda: len(followed.streams.opened) == 3)
     await followed.end()
+
+
+async def test_what_a_stream_missed_that_broke_off_while_it_was_replaced_is_told() -> None:
+    followed = Followed()
+    await followed.replace()
+    first, second = followed.streams.opened
+    first.put_nowait(ConnectionLost("The server broke off in the middle of its answer."))
+    await followed.streams.until(lambda: followed.streams.open_now == 1)
+    second.put_nowait(ACKNOWLEDGED)
+    await followed.heard.until_told(GAP)
+    await followed.end()
+
+
+async def test_nothing_is_left_waiting_of_a_stream_that_was_to_be_opened_again() -> None:
+    before = asyncio.all_tasks()
+    followed = Followed()
+    followed.subscriptions.watch(["shop://a"])
+    await followed.streams.until(lambda: len(followed.streams.opened) == 1)
+    followed.streams.opened[0].put_nowait(ConnectionLost("The server broke off."))
+    await followed.streams.until(lambda: followed.streams.open_now == 0)
+    await asyncio.sleep(0)
+    await followed.end()
+    assert asyncio.all_tasks() == before
