@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from gateway.config.yaml_source import read_bytes
+from gateway.config.yaml_source import read_bytes, read_bytes_if_there
 from gateway.errors import ConfigError, Problem
 
 T = TypeVar("T")
@@ -21,6 +21,15 @@ def _log() -> Any:
     from gateway.observability.logs import get_logger
 
     return get_logger(__name__)
+
+
+def problems_from(error: Exception, file: str) -> tuple[Problem, ...]:
+    """What is wrong with a file that could not be put in force, whatever has failed."""
+    if isinstance(error, ConfigError):
+        return error.problems
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    reason = f"cannot be put in force ({what}); undo the last change, and report this fault"
+    return (Problem(file, 0, "", reason),)
 
 
 class FollowedFile(Generic[T]):
@@ -40,9 +49,10 @@ class FollowedFile(Generic[T]):
     def __init__(self, path: Path, parse: Callable[[bytes, str], T]) -> None:
         self._path, self._parse = path, parse
         self._file = f"{path.parent.name}/{path.name}"
-        self._raw = read_bytes(path, self._file) if path.exists() else None
+        self._raw = read_bytes_if_there(path, self._file)
         self.content = parse(self._raw or b"", self._file)
         self.problems: tuple[Problem, ...] = ()
+        self._is_applied = True
 
     @property
     def text(self) -> str:
@@ -60,45 +70,60 @@ class FollowedFile(Generic[T]):
         Raises:
             ConfigError: it cannot be read.
         """
-        return read_bytes(self._path, self._file) if self._path.exists() else b""
+        return read_bytes_if_there(self._path, self._file) or b""
 
     async def watch(self, on_change: Callable[[T], None], interval: float = 1.0) -> None:
         """Follow the file until cancelled.
 
         The small file is read again and again rather than watched: that also sees a replaced
         file, a changed link and a network mount, and needs nothing of the operating system.
+        Whatever goes wrong with a file is a problem of that file; the next one is read as well.
 
         Args:
-            on_change: called with what the file says each time a good one has replaced another.
+            on_change: called with what the file says each time a good one has replaced another;
+                again at the next look where it fails.
             interval: seconds between two looks.
         """
         while True:
             await asyncio.sleep(interval)
             if await asyncio.to_thread(self._reload):
-                _log().info(f"{self._path.stem}_reloaded", file=self._file)
-                on_change(self.content)
+                self._is_applied = False
+            if not self._is_applied:
+                self._apply(on_change)
+
+    def _apply(self, on_change: Callable[[T], None]) -> None:
+        try:
+            on_change(self.content)
+        except Exception as error:
+            self._refuse(error)
+            return
+        self._is_applied = True
+        _log().info(f"{self._path.stem}_reloaded", file=self._file)
 
     def _reload(self) -> bool:
         """Read the file again; true where it brought something new into force."""
-        if self._raw is None and not self._path.exists():
-            return False
         try:
-            raw = read_bytes(self._path, self._file)
-            changed = raw != self._raw
+            read = read_bytes_if_there if self._raw is None else read_bytes
+            raw = read(self._path, self._file)
+            changed = raw is not None and raw != self._raw
             if changed:
-                self.content = self._parse(raw, self._file)
-        except ConfigError as error:
-            self._refuse(error.problems)
+                self.content = self._parse(raw or b"", self._file)
+        except Exception as error:
+            self._refuse(error)
             return False
-        self.problems, self._raw = (), raw
+        self._raw = raw
+        if self._is_applied:
+            self.problems = ()
         return changed
 
-    def _refuse(self, problems: tuple[Problem, ...]) -> None:
+    def _refuse(self, error: Exception) -> None:
+        problems = problems_from(error, self._file)
         if problems != self.problems:
             _log().error(
                 f"{self._path.stem}_not_reloaded",
                 file=self._file,
                 problems=[str(problem) for problem in problems],
                 kept="what the last good file says",
+                exc_info=None if isinstance(error, ConfigError) else error,
             )
         self.problems = problems

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+from gateway.config.followed_file import problems_from
 from gateway.config.portal import PORTAL_FILE, Portal, load_portal
-from gateway.config.yaml_source import read_bytes
+from gateway.config.yaml_source import read_bytes_if_there
 from gateway.errors import ConfigError, Problem
 from gateway.observability.logs import get_logger
 
@@ -31,10 +32,11 @@ class PortalFile:
         self._path = portal.directory / PORTAL_FILE
         self._file = f"{portal.directory.name}/{PORTAL_FILE}"
         self._raw = self._read()
+        self._is_unread = False
         self.problems: tuple[Problem, ...] = ()
 
     async def watch(self, take: Take, interval: float = 1.0) -> None:
-        """Follow the file until cancelled, as ``tiers.yaml`` is followed.
+        """Follow the file until cancelled, as ``tiers.yaml`` is followed, whatever goes wrong.
 
         Args:
             take: given each good file that replaces another.
@@ -43,18 +45,26 @@ class PortalFile:
         while True:
             await asyncio.sleep(interval)
             try:
-                raw = await asyncio.to_thread(self._read)
-                if raw == self._raw:
-                    continue
-                self._raw = raw
-                portal = await asyncio.to_thread(self._load)
-                problems = (*await take(portal), *self._waiting(portal))
-            except ConfigError as error:
-                problems = error.problems
-            self._tell(problems)
+                problems = await self._look(take)
+            except Exception as error:
+                self._refuse(error)
+            else:
+                if problems is not None:
+                    self._tell(problems)
+
+    async def _look(self, take: Take) -> Sequence[Problem] | None:
+        """What is wrong with a file that replaces another; None where it is the same still."""
+        was_unread, self._is_unread = self._is_unread, True
+        raw = await asyncio.to_thread(self._read)
+        self._is_unread = False
+        if raw == self._raw and not was_unread:
+            return None
+        self._raw = raw
+        portal = await asyncio.to_thread(self._load)
+        return (*await take(portal), *self._waiting(portal))
 
     def _read(self) -> bytes | None:
-        return read_bytes(self._path, self._file) if self._path.exists() else None
+        return read_bytes_if_there(self._path, self._file)
 
     def _load(self) -> Portal:
         return load_portal(self._started.directory, self._started.overrides)
@@ -67,6 +77,14 @@ class PortalFile:
             for name in type(now).model_fields
             if name != "plugins" and getattr(before, name) != getattr(now, name)
         ]
+
+    def _refuse(self, error: Exception) -> None:
+        problems = problems_from(error, self._file)
+        if problems == self.problems:  # a file that cannot be read is looked at again and again
+            return
+        if not isinstance(error, ConfigError):
+            log.error("portal_yaml_not_taken_in", file=self._file, exc_info=error)
+        self._tell(problems)
 
     def _tell(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)

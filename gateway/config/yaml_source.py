@@ -144,7 +144,25 @@ def read_bytes(path: Path, file: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ConfigError([Problem(file, 0, "", f"cannot be read: {error.strerror}")]) from None
+        raise _unreadable(file, error) from None
+
+
+def read_bytes_if_there(path: Path, file: str) -> bytes | None:
+    """Read a file as :func:`read_bytes`; None where there is none.
+
+    Raises:
+        ConfigError: it cannot be read, or nobody can say whether it is there.
+    """
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _unreadable(file, error) from None
+
+
+def _unreadable(file: str, error: OSError) -> ConfigError:
+    return ConfigError([Problem(file, 0, "", f"cannot be read: {error.strerror}")])
 
 
 def parse_yaml(raw: bytes, file: str) -> YamlSource:
@@ -164,7 +182,7 @@ def parse_yaml(raw: bytes, file: str) -> YamlSource:
         mark = error.problem_mark or error.context_mark
         reason = f"is not valid YAML: {error.problem or error.context}"
         raise ConfigError([Problem(file, mark.line + 1 if mark else 0, "", reason)]) from None
-    except (ValueError, RecursionError):
+    except (ValueError, OverflowError, RecursionError):
         reason = "holds a value that YAML cannot express, such as a date that does not exist"
         raise ConfigError([Problem(file, 1, "", reason)]) from None
 

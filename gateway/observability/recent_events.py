@@ -34,6 +34,7 @@ _SENTENCES = {
     "audit_not_written": "Audit records wait: {error}",
     "audit_recovered": "Audit records are written again",
     "audit_records_lost": "{count} audit records were lost: {problem}",
+    "background_work_ended": "{work} ended with an error, which the log shows: {reason}",
     "draining": "The portal was told to stop",
 }
 """How an admin reads the events that change what a portal can do, by their names in the log."""

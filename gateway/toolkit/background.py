@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @asynccontextmanager
 async def background(*work: Coroutine[Any, Any, Any]) -> AsyncGenerator[None]:
     """Run coroutines for as long as the block lasts, and cancel them at its end.
 
-    The block goes on where one of them fails.
+    The block goes on where one of them fails, and the log says so at once.
 
     Args:
         work: coroutines that have not begun.
@@ -20,11 +22,36 @@ async def background(*work: Coroutine[Any, Any, Any]) -> AsyncGenerator[None]:
     Raises:
         Exception: the first one's failure, once all have ended.
     """
-    tasks = [asyncio.create_task(each) for each in work]
+    tasks = [start(each) for each in work]
     try:
         yield
     finally:
         await cancel(*tasks)
+
+
+def start(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """Start work that is looked at only at its end: where it fails, the log says so at once.
+
+    Args:
+        work: a coroutine that has not begun.
+
+    Returns:
+        The task that runs it, to be ended with :func:`cancel`.
+    """
+    task = asyncio.create_task(work)
+    task.add_done_callback(_tell_of_failure)
+    return task
+
+
+def _tell_of_failure(task: asyncio.Task[Any]) -> None:
+    if task.cancelled() or (failure := task.exception()) is None:
+        return
+    import structlog  # late: commands use this too, and log nothing
+
+    name = getattr(task.get_coro(), "__qualname__", task.get_name())
+    reason = str(failure) or type(failure).__name__
+    log = structlog.get_logger(__name__)
+    log.error("background_work_ended", work=name, reason=reason, exc_info=failure)
 
 
 async def cancel(*tasks: asyncio.Task[Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.toolkit.background import background, cancel, every
 
@@ -45,6 +46,19 @@ async def test_a_failure_is_raised_when_all_have_ended() -> None:
             went_on = True
     assert went_on
     assert ended.is_set()
+
+
+async def test_a_failure_in_the_middle_of_the_block_is_logged_at_once() -> None:
+    async def fails() -> None:
+        raise RuntimeError("broken")
+
+    with capture_logs() as lines, pytest.raises(RuntimeError, match="broken"):
+        async with background(fails()):
+            while not lines:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+    (line,) = lines
+    assert (line["event"], line["reason"]) == ("background_work_ended", "broken")
+    assert str(line["work"]).endswith("fails")
 
 
 async def test_the_blocks_own_failure_ends_the_work_too() -> None:
