@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gateway.observability.logs import get_logger
-from gateway.toolkit.background import cancel
+from gateway.toolkit.background import cancel, start
 
 __all__ = ["Breaker", "Server"]
 
@@ -100,7 +100,7 @@ class Breaker:
         if not self._why:
             self._why, self._since = why, time.monotonic()
             log.warning("server_away", server=self._server.name, reason=why)
-            self._trying = asyncio.create_task(self._try())
+            self._trying = start(self._try())
         return self._server.unavailable(why)
 
     def notices(self) -> Iterator[str]:
@@ -125,8 +125,8 @@ class Breaker:
                     await self._server.probe()
                 if self._back is not None:
                     await self._back()
-            except self._errors as error:
-                log.debug("server_still_away", server=self._server.name, reason=str(error))
+            except Exception as error:  # also one that nobody foresaw: it must not end the trying
+                self._still_away(error)
                 continue
             self._why = ""
             log.info(
@@ -134,3 +134,11 @@ class Breaker:
                 server=self._server.name,
                 seconds=round(time.monotonic() - self._since, 1),
             )
+
+    def _still_away(self, error: Exception) -> None:
+        reason = str(error) or type(error).__name__
+        if isinstance(error, self._errors):
+            log.debug("server_still_away", server=self._server.name, reason=reason)
+        elif reason != self._why:
+            self._why = reason
+            log.warning("server_still_away", server=self._server.name, exc_info=error)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.observability.logs import get_logger
 from gateway.services.cache.memory import MemoryCache
-from gateway.toolkit.background import cancel
+from gateway.toolkit.background import cancel, start
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -87,7 +87,7 @@ class Channels:
     async def _begin(self, channel: str) -> None:
         confirmed = self._confirmed.setdefault(channel, asyncio.Event())
         if self._reading is None:
-            self._reading = asyncio.create_task(self._read())
+            self._reading = start(self._read())
         elif self._subscription is not None and self._listeners[channel] == 1:
             with suppress(Exception):  # the reader sees it too, and subscribes again
                 await self._subscription.subscribe(self.name(channel))
@@ -109,16 +109,25 @@ class Channels:
 
         while True:
             try:
-                async with self._redis().pubsub() as subscription:
-                    await subscription.subscribe(*map(self.name, self._listeners))
-                    self._subscription = subscription
-                    await self._carry(subscription)
-            except (RedisError, OSError) as error:
-                log.debug("cache_listening_interrupted", reason=str(error))
+                if self._listeners:  # a subscription to nothing is an error
+                    async with self._redis().pubsub() as subscription:
+                        await self._subscribe(subscription)
+                        await self._carry(subscription)
+            except Exception as error:  # also one that nobody foresaw: it must not end the reading
+                tell = log.debug if isinstance(error, RedisError | OSError) else log.warning
+                tell("cache_listening_interrupted", reason=str(error) or type(error).__name__)
                 await self._lost()
             finally:
                 self._subscription = None
             await asyncio.sleep(RETRY_INTERVAL_SECONDS)
+
+    async def _subscribe(self, subscription: PubSub) -> None:
+        """Subscribe to what is listened on, also by those who begin while this takes its time."""
+        subscribed: set[str] = set()
+        while missing := self._listeners.keys() - subscribed:
+            await subscription.subscribe(*map(self.name, missing))
+            subscribed |= missing
+        self._subscription = subscription  # from here on they subscribe by themselves
 
     async def _carry(self, subscription: PubSub) -> None:
         is_asked = False

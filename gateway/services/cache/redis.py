@@ -22,7 +22,7 @@ __all__ = ["RedisCache"]
 TIMEOUT_SECONDS = 1.0
 """Seconds that the server has for an answer, connecting included. One that takes longer slows
 every call, and counts as away."""
-_STATES = ("MISCONF", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS", "LOADING", "NOAUTH")
+_STATES = ("MISCONF", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS", "LOADING", "NOAUTH", "BUSY ")
 """Codes of a server that serves nobody at the moment; its client has no classes for them."""
 START_TIMEOUT_SECONDS = 15.0
 """Seconds that the server has for its first answer. A portal that starts on a busy machine has

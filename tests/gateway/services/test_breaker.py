@@ -126,3 +126,35 @@ async def test_it_stays_open_while_what_follows_a_return_fails(line: Line) -> No
     assert line.came_back
     fails[0] = False
     await closed(line)
+
+
+async def test_a_probe_that_fails_as_nobody_foresaw_is_made_again(line: Line) -> None:
+    line.answer = line.refused
+    with pytest.raises(Away):
+        await line.breaker.ask(line.ask)
+    line.answer = line.wrong
+    async with asyncio.timeout(60):
+        while "no such thing" not in "".join(line.breaker.notices()):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    line.answer = line.well
+    await closed(line)
+    await line.breaker.close()
+
+
+async def test_what_follows_a_return_may_fail_as_nobody_foresaw_and_its_end_is_quiet(
+    line: Line,
+) -> None:
+    async def back() -> None:
+        line.came_back += 1
+        raise LookupError("no such thing")
+
+    line.breaker._back = back
+    line.answer = line.refused
+    with pytest.raises(Away):
+        await line.breaker.ask(line.ask)
+    line.answer = line.well
+    async with asyncio.timeout(60):
+        while line.came_back < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert line.breaker.is_open
+    await line.breaker.close()

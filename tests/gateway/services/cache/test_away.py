@@ -10,11 +10,14 @@ from urllib.parse import urlsplit
 
 import pytest
 from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+from redis.exceptions import ConnectionError, ResponseError
 
 from gateway.limits.shared_windows import open_windows
 from gateway.limits.sliding_window import MemoryWindows, Rate
-from gateway.services.cache.redis import TIMEOUT_SECONDS, RedisCache
+from gateway.services.cache.redis import TIMEOUT_SECONDS, RedisCache, _served
 from gateway.services.cache.service import CacheUnavailable
+from gateway.toolkit.background import background
 from tests.servers.cable import Cable, cabled
 
 Fault = Callable[[Cable], None]
@@ -204,6 +207,48 @@ async def test_who_begins_to_listen_while_the_server_is_away_hears_it_later(
                 await asyncio.wait({later}, timeout=0.1)
         assert later.result() == b"later"
     await other.close()
+
+
+async def test_who_begins_to_listen_while_the_connection_is_made_again_hears_it_later(
+    cache: RedisCache, line: Cable, key: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subscribing, go_on = asyncio.Event(), asyncio.Event()
+    subscribe = PubSub.subscribe
+
+    async def slowly(self: PubSub, *names: Any) -> None:
+        subscribing.set()
+        await go_on.wait()
+        await subscribe(self, *names)
+
+    monkeypatch.setattr(PubSub, "subscribe", slowly)
+    other = RedisCache(redis_url)
+
+    async def first() -> None:
+        async with cache.listen(f"{key}-first"):
+            await asyncio.Event().wait()
+
+    async with background(first()), asyncio.timeout(PATIENCE):
+        await subscribing.wait()
+        listening = cache.listen(key)
+        entered = asyncio.ensure_future(listening.__aenter__())
+        await asyncio.sleep(0)
+        go_on.set()
+        heard = await entered
+        later = asyncio.ensure_future(anext(heard))
+        while not later.done():
+            await other.publish(key, b"later")
+            await asyncio.wait({later}, timeout=0.1)
+        assert later.result() == b"later"
+        await listening.__aexit__(None, None, None)
+    await other.close()
+
+
+async def test_a_server_that_is_busy_with_a_script_is_away_until_it_has_ended() -> None:
+    async def busy() -> None:
+        raise ResponseError("BUSY Redis is busy running a script.")
+
+    with pytest.raises(ConnectionError, match="BUSY"):
+        await _served(busy)
 
 
 async def test_portals_with_databases_of_their_own_on_one_server_do_not_hear_each_other(
