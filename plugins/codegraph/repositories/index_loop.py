@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.contract import Health, Host, follow, is_outage
-from gateway.toolkit.background import cancel
+from gateway.toolkit.background import cancel, start
 from gateway.toolkit.counts import counted
 from gateway.toolkit.retry import backoff
 from plugins.codegraph.config import CodegraphConfig
@@ -70,7 +70,7 @@ class IndexLoop:
             await self._once()
             yield
             return
-        looking = asyncio.create_task(self._look_on())
+        looking = start(self._look_on())
         try:
             yield
         finally:
@@ -161,8 +161,8 @@ class IndexLoop:
         for repo in set(self._watching) - set(watched):
             self._watching.pop(repo).cancel()
         for repo, repository in watched.items():
-            if repo not in self._watching:
-                self._watching[repo] = asyncio.create_task(self._watch(repository))
+            if repo not in self._watching or self._watching[repo].done():
+                self._watching[repo] = start(self._watch(repository))
         await self._see_to_justifications(found)
         await self._see_to_opinions(found)
         for deletion in await self._jobs.purger.log(is_open=True):
@@ -276,8 +276,10 @@ class IndexLoop:
         async def catch_up() -> bool:
             try:
                 now, found = await self._caught_up(repository.id)
-            except (Gone, BuildFailed) as reason:
-                self._say(repository.name, str(reason))
+            except Exception as error:  # also of the database: the next round tries again
+                is_told = isinstance(error, Gone | BuildFailed) or is_outage(error)
+                reason = str(error) or type(error).__name__
+                self._say(repository.name, reason, None if is_told else error)
                 return False
             if now is None:
                 return True
@@ -305,11 +307,13 @@ class IndexLoop:
                 await asyncio.sleep(pause)
         raise AssertionError("unreachable")  # pragma: no cover
 
-    def _say(self, about: str, reason: str) -> None:
-        """Log a failure, but only once per reason."""
+    def _say(self, about: str, reason: str, fault: Exception | None = None) -> None:
+        """Log a failure, but only once per reason; a fault of ours with its traceback."""
         if self._said.get(about) != reason:
             self._said[about] = reason
-            self._host.log.warning("repository_not_indexed", repository=about, reason=reason)
+            self._host.log.warning(
+                "repository_not_indexed", repository=about, reason=reason, exc_info=fault
+            )
 
 
 def _tell_nobody(done: int, total: int, message: str) -> None:

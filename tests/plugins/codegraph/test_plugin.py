@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 import yaml
+from sqlalchemy.exc import OperationalError
 
-from gateway.contract import Change
+from gateway.contract import Change, directories
 from gateway.testing import TestPortal, open_test_portal
 from plugins.codegraph import plugin
+from plugins.codegraph.repositories.build import IndexBuilder
 from tests.servers import forked
 
 
@@ -133,6 +135,28 @@ async def test_a_repository_that_changes_while_it_is_indexed_is_caught_up_with(
         await seen(portal, "the_last")
         health = (await portal.health())["plugins"]["codegraph"]
         assert health["state"] == "ok", health
+
+
+async def test_a_repository_is_watched_on_after_its_database_failed_for_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catch_up, is_away, failed = IndexBuilder.catch_up, asyncio.Event(), asyncio.Event()
+
+    async def fails_once(self: IndexBuilder, *given: Any) -> Any:
+        if is_away.is_set() and not failed.is_set():
+            failed.set()
+            raise OperationalError("SELECT", {}, Exception("database is locked"))
+        return await catch_up(self, *given)
+
+    monkeypatch.setattr(IndexBuilder, "catch_up", fails_once)
+    monkeypatch.setattr(directories, "RETRY_SECONDS", 1)
+    tree = garden(tmp_path)
+    async with open_test_portal(plugin, config=config(tree), wait_ready=False) as portal:
+        await seen(portal, "dig")
+        is_away.set()
+        (tree / "new.py").write_text("def just_written():\n    pass\n")
+        await seen(portal, "just_written")
+        assert failed.is_set()
 
 
 async def test_a_directory_that_goes_away_degrades_the_portal_and_heals(tmp_path: Path) -> None:
