@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 from gateway.contract import Health, Host, JobRun, Offer, ToolFailed, follow_each
 from gateway.repositories import Repository
-from gateway.toolkit.background import background, cancel
+from gateway.toolkit.background import background, cancel, start
 from gateway.toolkit.spans import span
 from plugins.skills_repo.catalogue import Catalogue
 from plugins.skills_repo.config import Source
@@ -84,7 +84,7 @@ class IndexLoop:
             await self.rebuild(self._status.missing() | self._local())
             yield
             return
-        first = asyncio.create_task(self._build_all(self._status.missing() & self._local()))
+        first = start(self._build_all(self._status.missing() & self._local()))
         await asyncio.wait({first}, timeout=FIRST_BUILD_TIMEOUT_S)
         works = (self._follow(), self._watch(first), self._keep_searchable())
         try:
@@ -164,13 +164,17 @@ class IndexLoop:
 
     async def _build_all(self, names: Iterable[str]) -> None:
         await asyncio.gather(*(self._build(self._sources[name]) for name in names))
+        # Where it cannot be asked, the next look loads what was built, as if others had.
+        await self._guarded(self._stamped())
+
+    async def _stamped(self) -> None:
         self._stamp = await self._store.stamp()
 
     async def _build(self, source: Source) -> None:
         async with self._turns[source.name], self._at_once:
-            files = await self._files_of(source.name)
             before = self._status.indexes.get(source.name)
             try:
+                files = await self._files_of(source.name)
                 with span("sync skills", {"porch.source": source.name}, root=True):
                     index = await self._read(source, before)
             except Exception as error:
@@ -242,22 +246,25 @@ class IndexLoop:
 
     async def _follow(self) -> None:
         """Build missing indexes, then load what other processes build and retry what failed."""
-        await self.rebuild(self._status.missing() - self._local())
         loop = asyncio.get_running_loop()
         retry_at = loop.time() + RETRY_INTERVAL_S
+        wanted = self._status.missing() - self._local()
         while True:
+            await self._guarded(self._look())
+            if wanted:
+                self._catalogue.out_of_step -= wanted
+                await self._guarded(self.rebuild(wanted))
             await asyncio.sleep(POLL_INTERVAL_S)
             wanted = self._catalogue.out_of_step & self._local()
             if loop.time() >= retry_at:
                 retry_at = loop.time() + RETRY_INTERVAL_S
                 wanted = self._catalogue.out_of_step | self._status.missing()
-            try:
-                await self._look()
-                if wanted:
-                    self._catalogue.out_of_step -= wanted
-                    await self.rebuild(wanted)
-            except Exception as error:
-                self._host.log.error("index_not_looked_after", exc_info=error)
+
+    async def _guarded(self, step: Awaitable[object]) -> None:
+        try:
+            await step
+        except Exception as error:
+            self._host.log.error("index_not_looked_after", exc_info=error)
 
     async def _look(self) -> None:
         """Serve the indexes that another process has built since."""

@@ -14,6 +14,7 @@ from gateway.repositories import github
 from gateway.repositories.api import Api
 from gateway.testing import TestPortal
 from plugins.skills_repo import index_loop
+from plugins.skills_repo.index.store import IndexStore
 from tests.plugins.skills_repo.waiting import entries, names, told, until
 
 SECRET = "the-webhooks-secret"
@@ -301,6 +302,28 @@ async def test_a_source_that_was_never_read_is_said_and_tried_again(
             return await names(portal) == ["pdf"]
 
         await until(renewed)
+
+
+async def test_an_object_store_that_fails_for_a_moment_is_looked_at_again(
+    garden: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stamp, looks = IndexStore.stamp, list[int]()
+
+    async def fails_after_the_start(self: IndexStore) -> bytes:
+        looks.append(len(looks))
+        if 0 < looks[-1] < 4:
+            raise OSError("503 Slow Down")
+        return await stamp(self)
+
+    monkeypatch.setattr(IndexStore, "stamp", fails_after_the_start)
+    garden.skill("pdf")
+    source = garden.source("house", backend="github")
+    async with garden.opened(source, wait_ready=False) as portal:
+
+        async def served() -> bool:
+            return len(looks) > 6 and await names(portal) == ["pdf"]
+
+        await until(served)
 
 
 async def test_a_source_that_holds_nothing_is_served(garden: Any) -> None:
