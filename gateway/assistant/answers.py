@@ -146,6 +146,15 @@ INTERRUPTED = Trouble(
 )
 
 
+def cut_short(why: str | None) -> tuple[State, Trouble | None]:
+    """How an answer ends that is cut short: its state, and what its person is told.
+
+    Args:
+        why: ``Live.why``.
+    """
+    return ("stopped", None) if why == "stopped" else ("interrupted", INTERRUPTED)
+
+
 def _first(changed: ReturningUpdate[Any]) -> Callable[[AsyncConnection], Awaitable[Any]]:
     """Changes rows, and gives the one that was changed; None where there is none."""
 

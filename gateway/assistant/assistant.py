@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from auth import Caller
 from gateway.approvals.approvals import Approvals
-from gateway.assistant.conversation import Busy, Turn, checked, unknown
+from gateway.assistant.conversation import Busy, State, Trouble, Turn, checked, unknown
 from gateway.assistant.desk import Desk, Sources
 from gateway.assistant.live import Live
 from gateway.budgets.left import AskBudget, BudgetLeft
@@ -24,13 +24,13 @@ from gateway.observability.logs import get_logger
 from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.pipeline import Pipeline
 from gateway.services.models.library import load_library
-from gateway.toolkit.background import background, every
+from gateway.toolkit.background import background, every, start
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from gateway.assistant.answers import AnswerStore
-    from gateway.assistant.run import Task
+    from gateway.assistant.run import Task, Writer
     from gateway.assistant.store import ConversationStore
 
 MAX_RUNNING = 3
@@ -260,27 +260,50 @@ class Assistant:
     def _begin(self, context: CallContext, turn: Turn, run: str, decided: dict[str, Any]) -> None:
         live = Live(turn, self._person(context), run)
         self._live[turn.id] = live
-        live.task = asyncio.create_task(self._write(context, live, decided))
+        live.task = start(self._write(context, live, decided))
+        live.task.add_done_callback(lambda _: self._over(live))
+
+    def _over(self, live: Live) -> None:
+        """Nobody waits here for an answer any more that nobody writes, however that ended."""
+        self._live.pop(live.id, None)
+        live.wake()
 
     async def _write(self, context: CallContext, live: Live, decided: dict[str, Any]) -> None:
-        await self.ready()
-        from gateway.assistant.run import Writer, trouble_of
+        from gateway.assistant.answers import cut_short
 
-        parts, turn = self._parts, live.turn
         try:
-            desk = Desk(parts.catalog, parts.discovery, parts.pipeline, context, self.sources)
-            if parts.model is None:
-                raise ToolFailed("no_model", "The portal has no model for this.")
-            model = await parts.model(context.caller)
-            task = await self._task(context, live, decided)
-            await Writer(self._answers, live, desk, model, task).write()
+            await self.ready()
+            writer = await self._writer(context, live, decided)
+        except asyncio.CancelledError:
+            how = cut_short(live.why)
+            await asyncio.shield(asyncio.ensure_future(self._end(live, *how)))
         except Exception as error:
-            trouble = trouble_of(error)
-            with suppress(Exception):
-                await self._answers.end(turn.id, live.run, "failed", turn.parts, None, trouble)
-            live.ended("failed", trouble)
-        finally:
-            self._live.pop(turn.id, None)
+            from gateway.assistant.run import trouble_of
+
+            await self._end(live, "failed", trouble_of(error))
+        else:  # it ends its answer itself, whatever happens
+            await writer.write()
+
+    async def _writer(self, context: CallContext, live: Live, decided: dict[str, Any]) -> Writer:
+        from gateway.assistant.run import Writer
+
+        parts = self._parts
+        desk = Desk(parts.catalog, parts.discovery, parts.pipeline, context, self.sources)
+        if parts.model is None:
+            raise ToolFailed("no_model", "The portal has no model for this.")
+        model = await parts.model(context.caller)
+        task = await self._task(context, live, decided)
+        return Writer(self._answers, live, desk, model, task)
+
+    async def _end(self, live: Live, state: State, trouble: Trouble | None) -> None:
+        """End an answer whose writer has not begun; what it had before is kept."""
+        turn = live.turn
+        if live.why != "gone":
+            with suppress(Exception):  # whoever looks for it later finds that it has lapsed
+                await self._answers.end(
+                    turn.id, live.run, state, turn.parts, turn.messages, trouble
+                )
+        live.ended(state, trouble)
 
     async def _task(self, context: CallContext, live: Live, decided: dict[str, Any]) -> Task:
         from pydantic_ai import ToolDenied

@@ -68,6 +68,10 @@ class Live:
         self._turn = replace(self._turn, state=state, trouble=trouble)
         self._tell()
 
+    def wake(self) -> None:
+        """Have those who follow it look again."""
+        self._tell()
+
     def cut(self) -> None:
         """Say of calls that run still that they have not come to their end."""
         for part in self._parts:

@@ -24,7 +24,7 @@ from pydantic_ai.messages import (
 
 from auth import BadCredential
 from auth.stores import StoreUnavailable
-from gateway.assistant.answers import INTERRUPTED, AnswerStore
+from gateway.assistant.answers import AnswerStore, cut_short
 from gateway.assistant.conversation import State, ToolCall, Trouble
 from gateway.assistant.desk import Desk, Found, meant
 from gateway.assistant.live import Live
@@ -100,9 +100,7 @@ class Writer:
             async with background(self._keep()):
                 state = await self._written()
         except asyncio.CancelledError:
-            why = self._live.why
-            state = "stopped" if why == "stopped" else "interrupted"
-            trouble = None if why == "stopped" else INTERRUPTED
+            state, trouble = cut_short(self._live.why)
         except Exception as error:
             trouble = trouble_of(error)
         await asyncio.shield(asyncio.ensure_future(self._end(state, trouble)))

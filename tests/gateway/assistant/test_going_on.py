@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -109,6 +110,20 @@ async def test_stopping_ends_the_providers_stream_and_keeps_what_was_said(
     server.then(Reply(text="More."))
     await portal.http("ann").post(f"{CHAT}/{id}/continue", headers={"accept": "text/event-stream"})
     assert "More." in await words_of(portal, id)
+
+
+async def test_what_is_stopped_before_its_writer_has_begun_ends_for_all_who_follow_it(
+    portal: TestPortal, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: Any) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(of.Assistant, "_task", never)
+    id = await begin(portal)
+    async with asyncio.timeout(60), listening(served, id) as response:
+        stopped = await portal.http("ann").post(f"{CHAT}/{id}/stop")
+        assert stopped.json()["turn"]["state"] == "stopped"
+        await response.aread()
 
 
 async def test_a_deleted_conversation_is_written_no_more(
