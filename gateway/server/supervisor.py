@@ -13,7 +13,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -205,7 +205,7 @@ class Supervisor:
         pause = FIRST_PAUSE_SECONDS
         while not self._stopping.is_set():
             began = time.monotonic()
-            code = await self._life(worker)
+            code, how = await self._end_of(worker)
             if self._stopping.is_set():
                 break
             if worker.retiring:
@@ -216,7 +216,7 @@ class Supervisor:
                 raise CannotStart(code if code > 0 else 1)
             if time.monotonic() - began > _STEADY_SECONDS:
                 pause = FIRST_PAUSE_SECONDS
-            self._died(worker, _how(code), pause)
+            self._died(worker, how, pause)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
             pause = min(2 * pause, MAX_PAUSE_SECONDS)
@@ -229,11 +229,25 @@ class Supervisor:
         worker.state["ended_at"] = time.time()
         self._tell_all()
 
+    async def _end_of(self, worker: _Kept) -> tuple[int, str]:
+        """Run a worker to its end: its exit code, and how it ended.
+
+        A machine that has no room for a process now, and had for the first, may have it later.
+        """
+        try:
+            code = await self._life(worker)
+        except OSError as error:
+            if not worker.has_served:
+                raise
+            return 1, f"it could not be started: {error}"
+        return code, _how(code)
+
     async def _life(self, worker: _Kept) -> int:
         """Run a worker's process to its end: its exit code."""
         ours, theirs = socket.socketpair()
         others = any(each.state["state"] == "serving" for each in self._workers)
-        with theirs:
+        with theirs, ExitStack() as unless_started:
+            unless_started.enter_context(ours)
             worker.process = await asyncio.create_subprocess_exec(
                 *self._command,
                 str(theirs.fileno()),
@@ -241,6 +255,7 @@ class Supervisor:
                 pass_fds=(theirs.fileno(), self._tcp.fileno()),
                 start_new_session=True,  # signals of a terminal are the supervisor's
             )
+            unless_started.pop_all()
         ours.setblocking(False)
         reader, worker.channel = await asyncio.open_connection(sock=ours)
         task = Task(worker.number, str(self._data_dir), self._tcp.fileno(), alone=not others)
