@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.observability.logs import get_logger
 from gateway.observability.metrics import Key, Metrics, Sums
-from gateway.toolkit.background import background, every
+from gateway.toolkit.background import background, every, to_its_end
 
 if TYPE_CHECKING:
     from gateway.contract.services import Database
@@ -68,7 +68,10 @@ class UsageLog:
             _not_kept(error)
 
     async def keep(self) -> None:
-        """Add what was counted since the last time to this hour; on an error, the next time."""
+        """Add what was counted since the last time to this hour, once; if it fails, next time."""
+        await to_its_end(self._keep())
+
+    async def _keep(self) -> None:
         async with self._keeping:
             counted = self._metrics.sums()
             grown = {

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+GRACE_SECONDS = 5.0
+"""Seconds that work has to come to its end after whoever waits for it was cancelled."""
 
 
 @asynccontextmanager
@@ -67,6 +69,28 @@ async def cancel(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         if not task.cancelled() and (failure := task.exception()) is not None:
             raise failure
+
+
+async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """Await work that must not be cut in the middle: a cancellation waits until it has ended.
+
+    Whoever is cancelled during a COMMIT cannot know whether it was one. This work ends first, and
+    the cancellation is raised then; work that takes over :data:`GRACE_SECONDS` is cancelled too.
+
+    Args:
+        work: a coroutine that has not begun.
+
+    Raises:
+        Exception: what the work raises.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task}, timeout=GRACE_SECONDS)
+        task.cancel()
+        await asyncio.wait({task})
+        raise
 
 
 async def every(

@@ -20,7 +20,7 @@ from pydantic import Field
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.contract import Caller, Database, ToolResult
-from gateway.toolkit.background import background, every
+from gateway.toolkit.background import background, every, to_its_end
 from gateway.toolkit.sql import insert_into
 
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -106,7 +106,10 @@ class UseLog:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what was counted, and remove what is too old; what fails waits on."""
+        """Write what was counted, once, and remove what is too old; what fails waits on."""
+        await to_its_end(self._flush())
+
+    async def _flush(self) -> None:
         async with self._turn:  # nobody reads while a number is neither here nor there
             self._written.clear()
             waiting, self._waiting = self._waiting, {}

@@ -101,6 +101,30 @@ async def test_an_error_loses_nothing(
     assert found.calls == 1
 
 
+async def test_what_is_kept_when_the_keeper_is_cancelled_is_not_kept_again(
+    database: OwnedDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics, log = counted(database)
+    metrics.observe("search", "tool", "open", "ok", 0.01, 1)
+    add, added, go_on = log._add, asyncio.Event(), asyncio.Event()
+
+    async def slowly(grown: Any) -> None:
+        await add(grown)
+        added.set()
+        await go_on.wait()
+
+    monkeypatch.setattr(log, "_add", slowly)
+    keeping = asyncio.create_task(log.keep())
+    await added.wait()
+    keeping.cancel()
+    await asyncio.sleep(0)
+    go_on.set()
+    await asyncio.wait({keeping})
+    await log.keep()
+    ((_, found),) = await UsageReader(database).by("item", NOON)
+    assert (keeping.cancelled(), found.calls) == (True, 1)
+
+
 async def test_what_is_left_at_the_end_is_kept_and_what_is_old_is_purged(
     database: OwnedDatabase,
 ) -> None:

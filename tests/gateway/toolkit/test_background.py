@@ -7,7 +7,8 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.toolkit.background import background, cancel, every
+from gateway.toolkit import background as module
+from gateway.toolkit.background import background, cancel, every, to_its_end
 
 
 async def test_work_goes_on_for_as_long_as_the_block() -> None:
@@ -129,3 +130,53 @@ async def test_the_first_time_comes_before_the_pause_or_after_it() -> None:
         await asyncio.sleep(0)
         await asyncio.sleep(0)
     assert done == ["x"]
+
+
+async def test_work_that_must_not_be_cut_ends_before_its_cancellation_is_heard() -> None:
+    begun, go_on, done = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def write() -> None:
+        begun.set()
+        await go_on.wait()
+        done.append("committed")
+
+    waiting = asyncio.create_task(to_its_end(write()))
+    await begun.wait()
+    waiting.cancel()
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    go_on.set()
+    await asyncio.wait({waiting})
+    assert (waiting.cancelled(), done) == (True, ["committed"])
+
+
+async def test_work_that_never_ends_is_cancelled_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "GRACE_SECONDS", 0.01)
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def hangs() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    waiting = asyncio.create_task(to_its_end(hangs()))
+    await begun.wait()
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    assert (waiting.cancelled(), ended.is_set()) == (True, True)
+
+
+async def test_what_the_work_raises_or_returns_is_its_callers() -> None:
+    async def fails() -> None:
+        raise ValueError("broken")
+
+    async def gives() -> int:
+        return 7
+
+    with pytest.raises(ValueError, match="broken"):
+        await to_its_end(fails())
+    assert await to_its_end(gives()) == 7

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -126,6 +128,31 @@ async def test_what_cannot_be_written_waits(tmp_path: Path) -> None:
         await database.migrate(MIGRATIONS)
         await uses.flush()
         assert (await uses.of(ROW)).times == 1
+
+
+async def test_what_is_written_when_the_writer_is_cancelled_is_not_written_again(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(file, tmp_path)
+    async with opened("sqlite", tmp_path) as database:
+        uses, written, go_on = UseLog(database, lambda: DAY), asyncio.Event(), asyncio.Event()
+        write = uses._write
+
+        async def slowly(waiting: Any) -> None:
+            await write(waiting)
+            written.set()
+            await go_on.wait()
+
+        monkeypatch.setattr(uses, "_write", slowly)
+        uses.count(ROW, member("ann"))
+        flushing = asyncio.create_task(uses.flush())
+        await written.wait()
+        flushing.cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        await asyncio.wait({flushing})
+        await uses.flush()
+        assert (flushing.cancelled(), (await uses.of(ROW)).times) == (True, 1)
 
 
 EVENTS = st.lists(

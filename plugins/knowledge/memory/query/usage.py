@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 
+from gateway.toolkit.background import to_its_end
+
 WRITE_INTERVAL_S = 5.0
 """Seconds between two writes of the counts."""
 WriteUses = Callable[[Mapping[str, int]], Awaitable[None]]
@@ -36,7 +38,10 @@ class Usage:
                 await self.flush()
 
     async def flush(self) -> None:
-        """Write what is waiting; what cannot be written waits on."""
+        """Write what is waiting; what cannot be written waits on, and nothing is written twice."""
+        await to_its_end(self._flush())
+
+    async def _flush(self) -> None:
         waiting, self._waiting = self._waiting, Counter()
         if not waiting:
             return
