@@ -40,9 +40,9 @@ def test_a_repository_cannot_make_its_owners_slow_large_or_anothers(tmp_path: Pa
     file.write_text(f"* @all\n{'**/' * 60}x @slow\n{'a*' * 60}b @slow\n")
     owners_of = declared(tmp_path)
     assert owners_of is not None
-    began = time.monotonic()
+    began = time.process_time()
     assert owners_of("a" * 500 + "/a" * 200) == ["@all"]
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
     file.write_text("* @all\n" + "#" * MAX_BYTES)
     assert declared(tmp_path) is None
     file.write_text("* @all\n[ab @broken\n")
