@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -168,13 +168,12 @@ class Memory:
             failed = partial(FailureLog(host.log), "vectors of other models")
             look = vectors.replaced.look
             going.append(every(LOOK_INTERVAL_S, look, failed, first_s=0.0))
-        try:
+        async with AsyncExitStack() as ending:  # the last first, and each whatever fails before
+            ending.push_async_callback(memory.streams.hub.close)
+            ending.push_async_callback(memory.upkeep.promote_working)
+            ending.push_async_callback(memory.usage.flush)
             async with background(*going):
                 yield memory
-        finally:
-            await memory.usage.flush()
-            await memory.upkeep.promote_working()
-            await memory.streams.hub.close()
 
 
 def _assembled(
