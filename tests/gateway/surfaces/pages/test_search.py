@@ -50,7 +50,8 @@ async def test_who_may_not_use_a_tool_is_told_so_and_it_is_not_asked(portal: Tes
 async def test_a_plugin_that_is_slow_or_fails_says_so_in_its_place(
     portal: TestPortal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(glances, "SECONDS", 0.3)
+    # One plugin never answers; the others have long enough on a busy machine.
+    monkeypatch.setattr(glances, "SECONDS", 5.0)
     page = await searched(portal, "chair", "members")
     assert "<h1>chair</h1>" in page
     assert "It did not answer within" in page
