@@ -69,8 +69,8 @@ class Plan(_Written):
     )
     calls: CallRate | None = Field(
         None,
-        description="How many tool calls over MCP each person may make, in place of limits.calls "
-        "of portal.yaml.",
+        description="How many tools each person may call, over MCP and by pages, in place of "
+        "limits.calls of portal.yaml.",
     )
     includes: tuple[str, ...] = Field(
         (), description="What people read of it, a line each: for what this file does not enforce."

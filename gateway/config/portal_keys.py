@@ -191,9 +191,9 @@ class Limits(_Section):
         CallsByTier, BeforeValidator(_by_tier, json_schema_input_type=CallRate | CallsByTier)
     ] = Field(
         default_factory=CallsByTier,
-        description="How many tool calls over MCP one person may make, or one address, signed out: "
-        "one value for everybody, or {open: …, public: …, members: …}; none is no limit, and then "
-        "neither shares nor repeats count.",
+        description="How many tools one person may call, over MCP and by pages, or one address, "
+        "signed out: one value for everybody, or {open: …, public: …, members: …}; none is no "
+        "limit, and then neither shares nor repeats count.",
     )
     client_percent: int = Field(
         50,

@@ -9,7 +9,7 @@ of its own (:mod:`gateway.limits.route_limits`).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -130,7 +130,8 @@ class CallLimits:
             caller: who calls.
             peer: where from, which is what anonymous callers are told apart by.
             tool: the tool, or nothing where there is none that the caller may use.
-            arguments: what it is called with; JSON values.
+            arguments: what it is called with; JSON values. None where who makes the same call again
+                is in no loop, as people are who load a page again.
 
         Returns:
             How much is left; None where nothing is limited.
@@ -142,7 +143,7 @@ class CallLimits:
         by_plan = self._by_plan if self._has_plans() else None
         if by_plan is not None and (written := await by_plan(caller)) is not None:
             budget = named_rate(f"plan:{written}", written)  # one name, one rate
-        rates = self._rates(caller, peer, tool, arguments or {}, budget)
+        rates = self._rates(caller, peer, tool, arguments, budget)
         if not rates:
             return None
         taken = await self._counting.take(caller, peer, rates)
@@ -155,7 +156,7 @@ class CallLimits:
         caller: Caller,
         peer: str,
         tool: str,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         budget: Rate | None,
     ) -> list[Rate]:
         own = self._tools.get(tool)
@@ -168,12 +169,20 @@ class CallLimits:
                 rates.append(share)
         if own is not None:
             rates.append(own)
-        if budget is not None and self._repeats is not None and tool:
-            who = f"{caller.person}/{caller.client}" if caller.person else peer
-            name, limit, seconds, *_ = self._repeats
-            digest = self._digest(f"{who}/{tool}/", arguments)
-            rates.append(Rate(name, limit, seconds, digest, shown=False))
+        if budget is not None and tool and arguments is not None:
+            rates += self._repeat(caller, peer, tool, arguments)
         return rates
+
+    def _repeat(
+        self, caller: Caller, peer: str, tool: str, arguments: Mapping[str, Any]
+    ) -> Iterator[Rate]:
+        """What the same call with the same arguments counts for, where that is limited."""
+        if self._repeats is None:
+            return
+        who = f"{caller.person}/{caller.client}" if caller.person else peer
+        name, limit, seconds, *_ = self._repeats
+        digest = self._digest(f"{who}/{tool}/", arguments)
+        yield Rate(name, limit, seconds, digest, shown=False)
 
     def _share(self, caller: Caller, peer: str, budget: Rate) -> Rate | None:
         """The part of a budget that one application has, or what a network has together."""

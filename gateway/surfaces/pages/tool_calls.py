@@ -71,7 +71,8 @@ class ToolCalls:
             plugin: whose tool.
             tool: its name, as the plugin declares it.
             given: the arguments.
-            counted: whether it counts among the calls that the caller may make.
+            counted: whether it counts among the calls that the caller may make. The same call again
+                is no loop here: a page is loaded again, and may renew itself.
             in_person: whether it is a form that the caller's own person has sent.
         """
         name = self.catalog.called(plugin, tool) or tool
@@ -91,7 +92,7 @@ class ToolCalls:
 
         limit: Limit | None = None
         if counted and self._limits is not None:
-            limit = partial(self._limits.take, context.caller, context.peer, arguments=given)
+            limit = partial(self._limits.take, context.caller, context.peer)
         outcome = await self._run(
             Call(
                 context,

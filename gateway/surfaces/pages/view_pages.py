@@ -20,8 +20,10 @@ from gateway.catalog.refusals import NotAllowed
 from gateway.catalog.views import PICTURE_SUFFIX, declared_view
 from gateway.contract import Tier, ToolFailed
 from gateway.errors import NotFound, PortalError
+from gateway.limits.rate_counter import LimitReached
 from gateway.pipeline.approval_answers import APPROVAL_NEEDED, APPROVAL_REFUSED
 from gateway.pipeline.call_context import CallContext
+from gateway.surfaces.pages import words
 from gateway.surfaces.pages.frame import HEADERS, Frame
 from gateway.surfaces.pages.view_writes import MAX_WRITE_BYTES, ViewWrites, asked_for
 from gateway.surfaces.pages.visitors import Visitor
@@ -39,6 +41,8 @@ _STATUS = {
     APPROVAL_REFUSED: 403,
 }
 """Statuses of failures whose code says more than that the request was wrong."""
+_SCOPES_WITHOUT_PERSON = {"address", "network"}
+"""Whose calls a limit counts together where nobody is signed in."""
 
 
 class _ViewRoute(Route):
@@ -114,7 +118,7 @@ class ViewPages:
         as_file = request.scope["path"].endswith(PICTURE_SUFFIX)
         if not given and tool.entry["inputSchema"].get("required") and not as_file:
             return await self._page(request, visitor, context, item, {})
-        answered = await self._calls.call(context, item.plugin, view.tool, given)
+        answered = await self._calls.call(context, item.plugin, view.tool, given, counted=True)
         if (asks := asked_for(answered.error)) and visitor.person is not None and not as_file:
             query = f"?{request.url.query}" if request.url.query else ""
             return await self._writes.wait(visitor, asks, PageBack(request.scope["path"] + query))
@@ -171,9 +175,23 @@ class ViewPages:
             if unknown:
                 text = f"This page takes {refused.required} access, and you are not signed in."
             return self._frame.error(request, visitor, 403, title, text, signs_in=unknown)
+        if isinstance(refused, LimitReached):
+            return self._too_often(request, visitor, refused)
         status = 404 if isinstance(refused, NotFound) else refused.status
         title = "Nothing here" if status == 404 else "Not now"
         return self._frame.error(request, visitor, status, title, str(refused))
+
+    def _too_often(self, request: Request, visitor: Visitor, refused: LimitReached) -> Response:
+        """A page whose tool was called too often of late, by pages or by programs."""
+        unknown = refused.details["scope"] in _SCOPES_WITHOUT_PERSON
+        wait = words.span(refused.details["retryAfterSeconds"])
+        text = f"Much was asked of the portal just now. Load this page again in {wait}"
+        text += ", or sign in to have calls of your own." if unknown else "."
+        response = self._frame.error(
+            request, visitor, refused.status, "Too often", text, signs_in=unknown
+        )
+        response.headers.update({name.decode(): value.decode() for name, value in refused.headers})
+        return response
 
     def _failed(self, request: Request, visitor: Visitor, error: Exception) -> Response:
         if isinstance(error, PortalError):

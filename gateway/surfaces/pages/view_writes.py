@@ -139,7 +139,7 @@ class ViewWrites:
         answered = Answered()
         if here or not self._needs(item, context):
             tool = declared_view(item).tool
-            answered = await self._calls.call(context, item.plugin, tool, here)
+            answered = await self._calls.call(context, item.plugin, tool, here, counted=True)
         if answered.error is not None:
             return None
         page = await self.draw(request, visitor, context, item, here, answered.value)

@@ -131,3 +131,33 @@ async def test_what_is_shown_is_on_record(portal: TestPortal) -> None:
     await page(portal, "/painted/thing?name=chair")
     calls = await portal.http("members").get("/metrics")
     assert "show_thing" in calls.text or calls.status_code == 403
+
+
+async def test_a_page_that_is_asked_for_too_often_is_refused_and_says_when_to_come_again() -> None:
+    config = {"limits": {"calls": "2 in 60s"}}
+    async with open_test_portal(painted, config=config) as portal:
+        pages = [
+            await portal.http("open").get(f"/painted/thing?name=chair&size={size}")
+            for size in (1, 2, 3)
+        ]
+        called = await portal.call("show_thing", {"name": "chair"}, tier="open")
+    assert [each.status_code for each in pages] == [200, 200, 429]
+    assert "<h1>chair</h1>" not in pages[-1].text
+    assert re.search(r"Load this page again in \d+ \w+, or sign in", pages[-1].text)
+    assert 'href="/signin?next=/painted/thing' in pages[-1].text
+    assert 0 < int(pages[-1].headers["retry-after"]) <= 60
+    assert called.is_error  # pages and programs have one budget
+    assert "which is the limit" in called.text
+
+
+async def test_whoever_is_signed_in_is_not_told_to_sign_in() -> None:
+    async with open_test_portal(painted, config={"limits": {"calls": "1 in 60s"}}) as portal:
+        pages = [await portal.http("members").get("/painted/thing?name=a") for _ in range(2)]
+    assert pages[-1].status_code == 429
+    assert re.search(r"Load this page again in \d+ \w+\.", pages[-1].text)
+
+
+async def test_who_loads_the_same_page_again_is_in_no_loop() -> None:
+    async with open_test_portal(painted, config={"limits": {"repeats": "2 in 60s"}}) as portal:
+        pages = [await portal.http("open").get("/painted/thing?name=chair") for _ in range(4)]
+    assert [each.status_code for each in pages] == [200] * 4
