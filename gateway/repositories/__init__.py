@@ -57,6 +57,8 @@ from gateway.repositories.settings import (
     RepositoryName,
 )
 from gateway.repositories.tokens import is_plain
+from gateway.repositories.working_tree import Outside, real_path
+from gateway.repositories.working_tree import read as read_file
 from gateway.repositories.wrapper import RepositoryAround
 
 if TYPE_CHECKING:
@@ -85,6 +87,7 @@ __all__ = [
     "LocalRepository",
     "NotModified",
     "OpenGithub",
+    "Outside",
     "Place",
     "PullRequest",
     "PullRequests",
@@ -111,6 +114,8 @@ __all__ = [
     "local_history",
     "open_github",
     "pushed",
+    "read_file",
+    "real_path",
     "remove_file",
     "wants_changes",
     "write_file",

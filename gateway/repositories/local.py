@@ -25,12 +25,20 @@ class LocalRepository:
         directory: the repository's root.
         branch: the branch whose committed state counts, or None for the files as they lie there.
         max_file: the largest file that is served, in bytes.
+        serves: what links of the files as they lie there may lead to, by its own path.
     """
 
-    def __init__(self, directory: Path, branch: str | None, max_file: int) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        branch: str | None,
+        max_file: int,
+        serves: working_tree.Serves = working_tree.everything,
+    ) -> None:
         self._directory = directory
         self._branch = branch
         self._max_file = max_file
+        self._serves = serves
 
     @property
     def repo(self) -> str:
@@ -47,7 +55,9 @@ class LocalRepository:
         """Open the whole tree (see :class:`Repository`)."""
         await asyncio.to_thread(self._must_be_there)
         commit = await asyncio.to_thread(self._commit) if self._branch else None
-        yield LocalSnapshot(self._directory, self.place(), self._branch, commit, self._max_file)
+        yield LocalSnapshot(
+            self._directory, self.place(), self._branch, commit, self._max_file, self._serves
+        )
 
     async def read(
         self, path: str, credential: str | None = None, known: Known | None = None
@@ -104,9 +114,9 @@ class LocalRepository:
 
     def _lying_there(self, path: str) -> bytes | int:
         try:
-            return working_tree.read(self._directory, path, self._max_file)
+            return working_tree.read(self._directory, path, self._max_file, self._serves)
         except working_tree.Outside:
-            message = f"{path} leads out of {self.repo}, and is not read."
+            message = f"{path} leads to what is not served of {self.repo}, and is not read."
             raise SourceFailed("INVALID_PATH", message, self.place(path)) from None
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise self._missing(path) from None
@@ -141,16 +151,24 @@ class LocalSnapshot:
         branch: the branch, or None for the files as they lie there.
         commit: the branch's commit.
         max_file: bytes up to which a file's content is kept.
+        serves: what links of the files as they lie there may lead to.
     """
 
     def __init__(
-        self, directory: Path, place: Place, branch: str | None, commit: str | None, max_file: int
+        self,
+        directory: Path,
+        place: Place,
+        branch: str | None,
+        commit: str | None,
+        max_file: int,
+        serves: working_tree.Serves,
     ) -> None:
         self._directory = directory
         self._place = place
         self._branch = branch
         self._commit = commit
         self._max_file = max_file
+        self._serves = serves
         self._left_out = LeavingOut()
 
     @property
@@ -173,7 +191,7 @@ class LocalSnapshot:
     def _lying_there(self, below: str) -> Generator[Entry]:
         try:
             yield from working_tree.walk(
-                self._directory, below, self._max_file, self._left_out.report
+                self._directory, below, self._max_file, self._left_out.report, self._serves
             )
         except working_tree.Outside:
             message = f"The folder {below} leads out of {self._place.repo}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 from gateway.contract import ContentScrub, Redaction
 from gateway.repositories import (
@@ -15,7 +16,7 @@ from gateway.repositories import (
     open_github,
 )
 from plugins.skills_repo.config import SkillsRepoConfig, Source
-from plugins.skills_repo.source_filter import filter_repository
+from plugins.skills_repo.source_filter import filter_repository, includes
 
 ReportSecret = Callable[[str, Redaction], None]
 """``report(path, what)``: called once per line for each secret that is removed."""
@@ -92,7 +93,9 @@ async def _open_unscrubbed(
 ) -> AsyncGenerator[Mapping[str, Repository]]:
     most = int(config.max_file)
     found: dict[str, Repository] = {
-        source.name: LocalRepository(source.directory, source.branch, most)
+        source.name: LocalRepository(
+            source.directory, source.branch, most, partial(includes, source)
+        )
         for source in sources
         if source.directory is not None
     }

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway.contract import ContentScrub
-from gateway.repositories import Checkout
+from gateway.repositories import Checkout, Outside, read_file, real_path
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes import conversion
 from plugins.knowledge.notes.content_types import ContentType
@@ -287,18 +287,19 @@ class DirectorySource(NoteSource):
         return commit == before or not self._checkout.has(commit, file.relative)
 
     def content(self, file: File) -> bytes | None:
-        """The note's bytes; None where the file has gone since the scan, as the next one sees.
+        """The note's bytes; None where the file is another since the scan, as the next one sees.
 
         Raises:
             OSError: the file cannot be read.
         """
         try:
-            return (self.directory / file.relative).read_bytes()
-        except FileNotFoundError:
+            found = read_file(self.directory, file.relative, file.size, self.is_note)
+        except (FileNotFoundError, Outside):
             return None
+        return found if isinstance(found, bytes) else None
 
     def _walk(self, folder: Path, below: str) -> Iterator[tuple[str, os.stat_result]]:
-        """Every note below a folder; links that leave the source are not followed."""
+        """Every note below a folder; a link is one where it leads to a note of the source."""
         try:
             with os.scandir(folder) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
@@ -320,8 +321,12 @@ class DirectorySource(NoteSource):
     def _is_inside(self, entry: os.DirEntry[str]) -> bool:
         if not entry.is_symlink():
             return entry.is_file()
-        target = Path(entry.path).resolve()
-        return target.is_file() and target.is_relative_to(self.directory.resolve())
+        root = self.directory.resolve()
+        path = Path(entry.path).relative_to(self.directory).as_posix()
+        try:
+            return (root / real_path(root, path, self.is_note)).is_file()
+        except (Outside, OSError):
+            return False
 
 
 def _is_text(path: str) -> bool:

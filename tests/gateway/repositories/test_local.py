@@ -68,6 +68,23 @@ async def test_a_link_within_the_directory_is_followed(tree: Path) -> None:
     assert set(found) == {*FILES, "link.md"}
 
 
+async def test_a_link_counts_as_what_it_leads_to(tree: Path) -> None:
+    (tree / "link.md").symlink_to("skills/a/SKILL.md")
+    (tree / "chain.md").symlink_to("link.md")
+    (tree / "folder").symlink_to("skills")
+    (tree / "other.md").symlink_to("README.md")
+    served = LocalRepository(tree, None, LARGEST, lambda path: not path.startswith("skills/"))
+    for path in ("link.md", "chain.md", "folder/a/SKILL.md"):
+        with pytest.raises(SourceFailed) as failed:
+            await served.read(path)
+        assert failed.value.code == "INVALID_PATH"
+    async with served.snapshot() as opened:
+        found = {entry.path async for entry in opened.files()}
+        left_out = {each.path for each in opened.left_out}
+    assert found == {*FILES, "other.md"}
+    assert left_out == {"link.md", "chain.md", "folder"}
+
+
 async def test_links_in_a_circle_end(tree: Path) -> None:
     (tree / "one").symlink_to("two")
     (tree / "two").symlink_to("one")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.skills_repo.config import Source
+from gateway.repositories import SourceFailed
+from plugins.skills_repo.config import SkillsRepoConfig, Source
 from plugins.skills_repo.index.build import source_fingerprint
 from plugins.skills_repo.index.entries import LAYOUT_VERSION
+from plugins.skills_repo.repositories import open_repositories
 from plugins.skills_repo.source_filter import includes
 from tests.plugins.skills_repo.test_tools import BACKENDS, code_of
 from tests.plugins.skills_repo.waiting import entries
@@ -46,6 +49,19 @@ def test_a_glob_means_files_and_whole_folders(glob: str, path: str, is_taken: bo
     assert includes(source(glob), path) == is_taken
     assert includes(source(glob, path="deep/er"), f"deep/er/{path}") == is_taken
     assert includes(source(exclude=(glob,)), path) != is_taken
+
+
+async def test_a_link_goes_round_no_exclude(tmp_path: Path) -> None:
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "plan.md").write_text("The plan.")
+    (tmp_path / "open.md").symlink_to("private/plan.md")
+    docs = Source(name="docs", kind="docs", directory=tmp_path, exclude=("private/**",))
+    config = SkillsRepoConfig(sources=(docs,))
+    async with open_repositories(config, lambda name: "") as found:
+        with pytest.raises(SourceFailed):
+            await found["docs"].read("open.md")
+        async with found["docs"].snapshot() as opened:
+            assert [entry async for entry in opened.files()] == []
 
 
 WORDS = st.text("ab.*?[]", min_size=1, max_size=6).filter(lambda word: word not in (".", ".."))

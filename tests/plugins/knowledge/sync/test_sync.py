@@ -13,6 +13,7 @@ import pytest
 
 from gateway.contract import Tier
 from gateway.services.objects import ObjectService
+from plugins.knowledge.sync import sources
 from tests.plugins.knowledge.sync.later import let_a_day_pass
 
 
@@ -312,14 +313,14 @@ async def test_a_file_that_goes_while_it_is_read_is_no_error(
 ) -> None:
     library.note("notes/a.md")
     gone = library.note("notes/b.md")
-    read = Path.read_bytes
+    read = sources.read_file
 
-    def racing(path: Path) -> bytes:
-        if path == gone:
+    def racing(root: Path, path: str, *more: Any) -> bytes | int:
+        if root / path == gone:
             gone.unlink(missing_ok=True)
-        return read(path)
+        return read(root, path, *more)
 
-    monkeypatch.setattr(Path, "read_bytes", racing)
+    monkeypatch.setattr(sources, "read_file", racing)
     await library.sync()
     assert (library.keys, library.problems) == (["file/a"], [])
     await library.sync()
