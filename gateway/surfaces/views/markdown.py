@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gateway.toolkit.anchors import SECTION, UniqueNames, anchor, stated
@@ -21,8 +20,11 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 400_000
 """Characters of a text that are rendered: half a second of plain words on a slow machine."""
 MAX_MARKS = 25_000
-"""Line ends and signs of markup that are rendered: a second on a slow machine at most."""
-_MARK = re.compile(r"[\n!\[\]*_~<>&`\\|]")
+"""Line ends, signs of markup and cells that are rendered: a second on a slow machine at most."""
+_LINE_END = re.compile(r"\r\n?")
+_DELIMITERS = re.compile(r"[>\s|:-]*-[>\s|:-]*")
+"""The line below a table's head, or another one that looks like it."""
+_MARK = re.compile(r"[!\[\]*_~<>&`\\|]")
 _DEEPEST_HEADING = 6
 _ANCHORS = "anchors"
 _LEADS = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
@@ -33,8 +35,8 @@ _TAGS = re.compile(r"</?[a-z][^<>]{0,1000}>", re.IGNORECASE)
 def markdown(text: str, *, anchors: bool = False) -> Markup:
     """A text in Markdown (CommonMark, with tables) as HTML; its headings begin below the page's.
 
-    Of a text longer than :data:`MAX_CHARACTERS`, or with more signs of markup than
-    :data:`MAX_MARKS`, the beginning is shown.
+    Of a text longer than :data:`MAX_CHARACTERS`, or with more signs of markup and cells of tables
+    than :data:`MAX_MARKS`, the beginning is shown.
 
     Args:
         text: the text.
@@ -43,6 +45,7 @@ def markdown(text: str, *, anchors: bool = False) -> Markup:
     """
     from markupsafe import Markup
 
+    text = _LINE_END.sub("\n", text)
     shown = _beginning(text)
     if len(shown) < len(text):
         text = f"{shown}\n\n*It goes on; the rest is not shown here.*"
@@ -52,8 +55,28 @@ def markdown(text: str, *, anchors: bool = False) -> Markup:
 
 def _beginning(text: str) -> str:
     """As much of a text as is rendered."""
-    beyond = next(islice(_MARK.finditer(text, 0, MAX_CHARACTERS), MAX_MARKS, None), None)
-    return text[: beyond.start() if beyond else MAX_CHARACTERS]
+    begins, left, columns = 0, MAX_MARKS, 0
+    for line in text[:MAX_CHARACTERS].split("\n"):
+        columns = _columns(line, columns)
+        ends = begins + len(line)
+        marks = [*(mark.start() for mark in _MARK.finditer(text, begins, ends)), ends]
+        if len(marks) > left:
+            return text[: marks[left]]
+        # However little a row of a table says, it has a cell for each column.
+        if columns > left:
+            return text[:begins]
+        begins, left = ends + 1, left - max(len(marks), columns)
+    return text[:MAX_CHARACTERS]
+
+
+def _columns(line: str, above: int) -> int:
+    """The most columns that a table may have at a line, by those that it may have above it.
+
+    In lists and quotations too, a table ends at an empty line at the latest.
+    """
+    if not line.strip():
+        return 0
+    return max(above, line.count("|") + 1) if _DELIMITERS.fullmatch(line) else above
 
 
 def _leads(address: str, env: Any) -> str | None:

@@ -6,10 +6,10 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.surfaces.views.markdown import MAX_CHARACTERS, markdown
+from gateway.surfaces.views.markdown import MAX_CHARACTERS, MAX_MARKS, markdown
 
 EVIL = st.lists(
     st.sampled_from(
@@ -62,6 +62,29 @@ def test_of_a_hostile_text_as_much_is_shown_as_takes_no_time(part: str) -> None:
     drawn = str(markdown(part * (400_000 // len(part)), anchors=True))
     assert "the rest is not shown here" in drawn
     assert time.process_time() - started < 4
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(1, 2_000),
+    st.integers(0, 20_000),
+    st.sampled_from(["a", "|", "a|b", "-", ":-"]),
+    st.sampled_from(["", "> ", "> > ", "   "]),
+    st.sampled_from(["\n", "\r", "\r\n"]),
+)
+def test_tables_of_any_size_are_drawn_as_far_as_takes_no_time(
+    columns: int, rows: int, row: str, before: str, end: str
+) -> None:
+    lines = ["|a" * columns, "|-" * columns, *[row] * rows]
+    drawn = str(markdown("".join(f"{before}{line}{end}" for line in lines)))
+    assert drawn.count("<") < 4 * MAX_MARKS + 100
+
+
+def test_tables_of_ordinary_size_are_drawn_whole() -> None:
+    table = "| day | who | what |\n|---|:-:|--:|\n" + "| Monday | Ana | waters |\n" * 1_000
+    drawn = str(markdown(f"{table}\n- a list\n\n---\n\n" * 4))
+    assert drawn.count("<tr>") == 4 * 1_001
+    assert "the rest is not shown here" not in drawn
 
 
 def test_of_a_text_of_many_pages_everything_is_shown() -> None:
