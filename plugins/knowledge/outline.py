@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Set
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from gateway.toolkit.anchors import UniqueNames, anchor
 from plugins.knowledge.notes.comments import blanked
-from plugins.knowledge.notes.headings import Heading, headings
+from plugins.knowledge.notes.headings import MAX_SECTIONS, Heading, headings
 from plugins.knowledge.retrieval.markup import heading_text, labels
 
 
@@ -51,11 +52,13 @@ class Outlined:
 def outline(markdown: str) -> tuple[str, list[Outlined]]:
     """What stands above the first heading, and the sections, in reading order.
 
+    There are :data:`MAX_SECTIONS` at most; what else has a heading belongs to the last of them.
+
     Args:
         markdown: a document's body, with one sign at the end of each line.
     """
     lines = blanked(markdown).split("\n")
-    heads = [*headings(lines, html=True)]
+    heads = [*islice(headings(lines, html=True), MAX_SECTIONS)]
     ends = [*(head.line for head in heads), len(lines)]
     names, defined = _Names(labels(markdown)), []
     for head, end in zip(heads, ends[1:], strict=True):

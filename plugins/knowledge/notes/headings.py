@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from gateway.toolkit.anchors import stated
 from plugins.knowledge.notes.fences import Fences, Line
 
+MAX_SECTIONS = 5_000
+"""Headings of a document that begin a section; the rest are lines of the last one. Each section
+costs time and memory of its own, however little it says."""
+
 # These patterns never look far ahead, so that a hostile line costs time by its length alone.
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.+)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})")

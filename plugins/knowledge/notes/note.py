@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -27,7 +28,7 @@ from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.fields import parse_date, parse_text
 from plugins.knowledge.notes.frontmatter import BrokenNote, Frontmatter, Problem, Severity, read
-from plugins.knowledge.notes.headings import headings
+from plugins.knowledge.notes.headings import MAX_SECTIONS, headings
 from plugins.knowledge.notes.ids import InvalidId, generate_id, path_id, raw_key
 from plugins.knowledge.notes.paths import infer_type, matches
 from plugins.knowledge.notes.publishing import in_any_case, publication
@@ -169,6 +170,7 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
     tier = _tier(note, front, rules)
     fields = _complete(note, front, rules)
     metadata = _validate(note, front, fields)
+    _count_sections(note, front.body)
     note.problems.sort(key=lambda problem: problem.line)
     note.document = Document(
         id=id,
@@ -205,6 +207,19 @@ def _named(front: Frontmatter, rules: Rules) -> Frontmatter:
         if found not in (None, "") and (ours not in fields or ours == top):
             fields[ours], lines[ours] = found, front.lines[top]
     return replace(front, fields=fields, lines=lines)
+
+
+def _count_sections(note: Note, body: str) -> None:
+    """Report a note with more headings than begin a section; few have so many lines at all."""
+    lines = body.split("\n")
+    if len(lines) <= MAX_SECTIONS:
+        return
+    if any(islice(headings(lines, html=True), MAX_SECTIONS, None)):
+        reason = (
+            f"has more than {MAX_SECTIONS:,} headings; what stands below the others is found, and "
+            "is cited as part of the last section: make several notes of it"
+        )
+        note.report(1, reason)
 
 
 def _tier(note: Note, front: Frontmatter, rules: Rules) -> Tier:

@@ -15,6 +15,7 @@ from plugins.knowledge.notes.content import CONTENT
 from plugins.knowledge.notes.content_types import CHILDREN, ContentType, matching
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.fields import parse_date
+from plugins.knowledge.notes.headings import MAX_SECTIONS
 from plugins.knowledge.notes.note import Note, Origin, Rules, parse
 from plugins.knowledge.notes.paths import PATH_TYPES
 
@@ -365,3 +366,12 @@ def test_a_page_of_mdx_is_read_as_the_markdown_in_it() -> None:
     document = ruled("---\ntitle: A\n---\nimport X from 'x'\n\n<X>Words.</X>", "a.mdx").document
     assert document is not None
     assert document.content == "<X>Words.</X>"
+
+
+@pytest.mark.parametrize("section", ["# a\n", "a\n===\n\n", "<h2>a</h2>\n"])
+def test_a_note_of_very_many_headings_is_served_and_its_author_told(section: str) -> None:
+    assert note("text\n" * 2 * MAX_SECTIONS + section * MAX_SECTIONS).problems == []
+    read = note(section * (MAX_SECTIONS + 1))
+    assert read.document is not None
+    assert [(one.severity, one.line) for one in read.problems] == [("warning", 1)]
+    assert "more than 5,000 headings" in read.problems[0].reason

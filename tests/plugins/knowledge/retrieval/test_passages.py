@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plugins.knowledge.notes.headings import MAX_SECTIONS
+from plugins.knowledge.outline import outline
 from plugins.knowledge.retrieval.excerpts import MAX_CHARACTERS as LONGEST_EXCERPT
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.markup import one_line, plain
@@ -284,3 +286,16 @@ def test_what_only_begins_a_tag_is_read_in_time(part: str) -> None:
 def test_a_hostile_heading_is_cut_in_time() -> None:
     (passage,) = cut("# a" + "\u2003" * 10**6 + "b ##\n\nText.")
     assert passage.trail[0].startswith("a")
+
+
+def test_of_very_many_headings_the_first_begin_sections_and_all_are_found() -> None:
+    above, sections = outline(
+        "# a\n" * (MAX_SECTIONS - 1) + "# Last\n" + "## More\n\nIt is red.\n" * 9
+    )
+    assert (above, len(sections), sections[-1].title) == ("", MAX_SECTIONS, "Last")
+    passages = cut("# Pump\n\nIt is blue.\n\n" * MAX_SECTIONS + "# Well\n\nIt is deep.\n")
+    assert (
+        len({place for one in passages for place in (one.place, *one.places)}) <= MAX_SECTIONS + 1
+    )
+    assert "Well" in passages[-1].text
+    assert "It is deep." in passages[-1].text
