@@ -79,7 +79,7 @@ class Frontmatter:
 
     Attributes:
         fields: keys and JSON values, without those that are null or empty.
-        lines: the line of each key, from 1.
+        lines: the line of each key, from 1; of those without a value too.
         body: the markdown below.
         present: whether the note has frontmatter at all.
     """
@@ -156,7 +156,7 @@ def _read_toml(written: str, body: str) -> Frontmatter:
         if value not in (None, "")
     }
     return Frontmatter(
-        fields, {key: lines.get(key, 1) for key in fields}, body.strip("\n"), present=True
+        fields, {key: lines.get(key, 1) for key in table}, body.strip("\n"), present=True
     )
 
 

@@ -206,6 +206,8 @@ def _named(front: Frontmatter, rules: Rules) -> Frontmatter:
             found = found.get(part) if isinstance(found, dict) else None
         if found not in (None, "") and (ours not in fields or ours == top):
             fields[ours], lines[ours] = found, front.lines[top]
+        elif top in lines and not rest:
+            lines.setdefault(ours, lines[top])
     return replace(front, fields=fields, lines=lines)
 
 
@@ -223,14 +225,15 @@ def _count_sections(note: Note, body: str) -> None:
 
 
 def _tier(note: Note, front: Frontmatter, rules: Rules) -> Tier:
-    value = front.fields.pop("tier", None)
-    if value is None:
+    if "tier" not in front.fields:
         return rules.tier
+    value = front.fields.pop("tier")
     try:
         return Tier(parse_text(value).lower())
     except ValueError:
+        said = "is empty, and" if value is None else repr(value)
         known = ", ".join(Tier)
-        reason = f"tier {value!r} is none of {known}; the note is for members until it is mended"
+        reason = f"tier {said} is none of {known}; the note is for members until it is mended"
         note.report(front.lines["tier"], reason)
         return Tier.MEMBERS
 

@@ -28,16 +28,23 @@ def in_any_case(front: Frontmatter) -> Frontmatter:
     """The frontmatter with the keys that decide who may read the note in lower case.
 
     A key that is there twice, in two cases and with two values, gets both: nobody can read that,
-    so it is read as what serves the fewest.
+    so it is read as what serves the fewest. A tier that is empty is there as None, as its author
+    meant the note not to be as open as the others.
     """
     fields: dict[str, Any] = {}
     lines = {**front.lines}
-    for key, value in front.fields.items():
-        name = key.lower() if key.lower() in _DECIDING else key
+    empty = {key: None for key in front.lines if _plain(key) == "tier"}
+    for key, value in (empty | front.fields).items():
+        name = _plain(key) if _plain(key) in _DECIDING else key
         differs = name in fields and fields[name] != value
         fields[name] = [fields[name], value] if differs else value
         lines[name] = front.lines[key]
     return replace(front, fields=fields, lines=lines)
+
+
+def _plain(key: str) -> str:
+    """A key without what its author does not see: its case, and spaces around it."""
+    return key.strip().lower()
 
 
 @dataclass(slots=True)
@@ -79,7 +86,7 @@ def publication(front: Frontmatter, path: str, now: datetime) -> Publication:
     """
     found = Publication()
     for key, value in front.fields.items():
-        if (word := _WORDS.get(key.lower())) is None:
+        if (word := _WORDS.get(_plain(key))) is None:
             continue
         try:
             word(found, value, now)

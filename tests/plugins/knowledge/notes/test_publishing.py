@@ -94,3 +94,39 @@ def test_a_note_knows_when_it_is_to_be_read_again(
 )
 def test_a_post_is_published_on_the_day_of_its_name(path: str, published: bool) -> None:
     assert note("title: A", path).published is published
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntier:\n---\n",
+        '---\ntier: ""\n---\n',
+        "---\nTier: null\n---\n",
+        '---\ntitle: A\n"tier ":\n---\n',
+        '+++\ntier = ""\n+++\n',
+        '{"tier": null}\n',
+    ],
+)
+def test_a_tier_that_is_empty_means_members_and_is_reported(text: str) -> None:
+    read = parse(f"{text}Words.".encode(), Origin("a.md", "a.md", AT), Rules({}, {}, publish=True))
+    assert read.document is not None
+    assert read.document.tier is Tier.MEMBERS
+    (problem,) = read.problems
+    assert "the note is for members until it is mended" in problem.reason
+    assert problem.line == (3 if "title" in text else 1 if "{" in text else 2)
+
+
+def test_an_empty_tier_by_another_name_means_members() -> None:
+    rules = Rules({}, {}, publish=True, names={"tier": "access"})
+    read = parse(b"---\naccess:\n---\nWords.", Origin("a.md", "a.md", AT), rules)
+    assert read.document is not None
+    assert read.document.tier is Tier.MEMBERS
+
+
+@pytest.mark.parametrize("key", ['"tier "', '" Tier"', '"TIER\\t"'])
+def test_spaces_around_a_key_open_no_note(key: str) -> None:
+    read = note(f"{key}: members")
+    assert read.document is not None
+    assert (read.document.tier, read.problems) == (Tier.MEMBERS, [])
+    assert not note('"draft ": true').published
+    assert not note('" unlisted ": true').published
