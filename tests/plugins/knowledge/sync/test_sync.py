@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from gateway.contract import Tier
+from gateway.repositories import read_file
 from gateway.services.objects import ObjectService
-from plugins.knowledge.sync import sources
 from tests.plugins.knowledge.sync.later import let_a_day_pass
 
 
@@ -313,14 +313,13 @@ async def test_a_file_that_goes_while_it_is_read_is_no_error(
 ) -> None:
     library.note("notes/a.md")
     gone = library.note("notes/b.md")
-    read = sources.read_file
 
     def racing(root: Path, path: str, *more: Any) -> bytes | int:
         if root / path == gone:
             gone.unlink(missing_ok=True)
-        return read(root, path, *more)
+        return read_file(root, path, *more)
 
-    monkeypatch.setattr(sources, "read_file", racing)
+    monkeypatch.setattr("plugins.knowledge.sync.sources.read_file", racing)
     await library.sync()
     assert (library.keys, library.problems) == (["file/a"], [])
     await library.sync()
