@@ -15,7 +15,8 @@ from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import Sent
 from plugins.knowledge.memory.store.approvals import State
-from plugins.knowledge.memory.tools.approvals import WaitingWrite, waiting_write, where_to_approve
+from plugins.knowledge.memory.tools.approvals import where_to_approve
+from plugins.knowledge.memory.tools.waiting import WaitingWrite, waiting_writes
 
 _ID = Field(min_length=1, max_length=200, description="The request's id.")
 
@@ -60,7 +61,7 @@ def approval_routes(memory: Memory) -> list[Route]:
         found = [each for each in seen if asked.state in (None, each.state)]
         page = found[asked.offset : asked.offset + asked.limit]
         return ApprovalPage(
-            approvals=[waiting_write(each) for each in page],
+            approvals=await waiting_writes(memory, page, caller),
             total=len(found),
             offset=asked.offset,
             limit=asked.limit,
@@ -69,16 +70,17 @@ def approval_routes(memory: Memory) -> list[Route]:
     async def one(asked: ApprovalLook, caller: Caller) -> WaitingWrite:
         for each in await memory.approvals.visible_to(caller):
             if each.id == asked.id:
-                return waiting_write(each)
+                (told,) = await waiting_writes(memory, [each], caller)
+                return told
         raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to see.")
 
     async def approve(asked: Decision, caller: Caller) -> WaitingWrite:
         raise await where_to_approve(memory, asked.id, caller)
 
     async def reject(asked: Decision, caller: Caller) -> WaitingWrite:
-        return waiting_write(
-            await memory.approvals.decide(asked.id, caller, approve=False, note=asked.note)
-        )
+        done = await memory.approvals.decide(asked.id, caller, approve=False, note=asked.note)
+        (told,) = await waiting_writes(memory, [done], caller)
+        return told
 
     lists, decides = "list_approvals", "decide_approval"
     return [

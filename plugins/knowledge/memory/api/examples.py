@@ -16,7 +16,7 @@ from plugins.knowledge.memory.model.responses import (
     MetadataResponse,
     QueryResponse,
 )
-from plugins.knowledge.memory.tools.approvals import WaitingWrite
+from plugins.knowledge.memory.tools.waiting import WaitingWrite
 
 _WHEN = "2026-03-01T12:00:00Z"
 _METADATA = {"title": "Watering", "tags": ["garden"], "confidence": 0.9}

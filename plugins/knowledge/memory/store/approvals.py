@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
 from plugins.knowledge.memory.model.policy import AccessPolicyConfig
+from plugins.knowledge.memory.model.requests import RelationDraft
 from plugins.knowledge.memory.rights.delegation import DelegatedRights
 from plugins.knowledge.memory.store.tables import approvals
 
@@ -32,7 +33,8 @@ class ApprovalPayload(BaseModel):
         version: the version of the entry that was asked about; 0 of a new entry.
         access: of a verification, the access policy that the entry gets.
         request: of a creation and an update, the request as the client sent it; of a verification
-            the content alone, for those who decide.
+            the content alone, for those who decide; of a relation that alone. Nothing in it says
+            what another entry says: who looks is shown that as it is then, as far as they may.
         asker: the rights that the person who asked had then.
     """
 
@@ -44,6 +46,18 @@ class ApprovalPayload(BaseModel):
     asker: DelegatedRights = Field(
         validation_alias=AliasChoices("asker", "as"), serialization_alias="as"
     )
+
+    @property
+    def target(self) -> str | None:
+        """The id of the earlier entry that a decision between two kept ones is about."""
+        target: str | None = self.request.get("relation", {}).get("target")
+        return target
+
+    def relations(self) -> list[RelationDraft]:
+        """How the entry goes together with earlier ones once this is done, as it was sent."""
+        said = self.request.get("relation")
+        every = [said] if said else self.request.get("entry", {}).get("relations", [])
+        return [RelationDraft.model_validate(each) for each in every]
 
     def stored(self) -> dict[str, Any]:
         """The JSON values that are stored: those that were given."""
@@ -149,10 +163,11 @@ class ApprovalStore:
         chosen = sa.select(approvals).where(condition)
         chosen = chosen.order_by(approvals.c.requested_at, approvals.c.id).limit(MAX_LISTED)
         async with self._database.read() as connection:
-            return [_approval(row._asdict()) for row in await connection.execute(chosen)]
+            return [approval_of(row._asdict()) for row in await connection.execute(chosen)]
 
 
-def _approval(row: Mapping[str, Any]) -> Approval:
+def approval_of(row: Mapping[str, Any]) -> Approval:
+    """A request as its row says it."""
     payload = row["payload"]
     typed = None if payload is None else ApprovalPayload.model_validate(payload)
     return Approval(**{**row, "payload": typed})

@@ -17,17 +17,14 @@ from plugins.knowledge.memory.store.tables import approvals, entries, events, re
 async def erase_entries(
     connection: AsyncConnection, kept: KeptVectors, ids: Collection[str]
 ) -> None:
-    """Remove entries with their versions and vectors, and what events and requests said of them.
+    """Remove entries with their versions and vectors, and what events said of them.
 
-    That there were events and requests stays, for those who follow them.
+    That there were events stays, for those who follow them. Requests about them end before.
     """
     await _delete_entries(connection, kept, ids)
     for some in batches(sorted(ids)):
         told = sa.update(events).where(events.c.entry.in_(some))
         await connection.execute(told.values(body=None))
-        waiting = sa.and_(approvals.c.entry.in_(some), approvals.c.state == "pending")
-        asked = sa.update(approvals).where(waiting)
-        await connection.execute(asked.values(payload=sa.null(), reason=None, state="failed"))
 
 
 async def purge_entries(

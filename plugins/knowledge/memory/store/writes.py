@@ -17,6 +17,10 @@ from plugins.knowledge.memory.model.outcomes import Change
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Verification
 from plugins.knowledge.memory.store.chains import close_chains, hand_on
+from plugins.knowledge.memory.store.ended_requests import (
+    end_outdated_requests,
+    end_requests_about,
+)
 from plugins.knowledge.memory.store.erasure import erase_entries
 from plugins.knowledge.memory.store.inserts import insert_entries, insert_versions
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
@@ -173,6 +177,7 @@ class Writes:
             if not await self._replaced(connection, record, seen, by, vector):
                 return None
             await self._once(connection)
+            await end_outdated_requests(connection, record, self._clock())
             (event,) = await _insert_events(connection, "updated", [record], self._clock())
             return event
 
@@ -253,7 +258,10 @@ class Writes:
         return True
 
     async def forget(self, ids: Collection[str]) -> list[Event]:
-        """Take entries out of everything that is read; their rows and versions stay."""
+        """Take entries out of everything that is read; their rows and versions stay.
+
+        The requests about them end.
+        """
         async with self._database.begin() as connection:
             return await self._forget(connection, ids)
 
@@ -270,6 +278,7 @@ class Writes:
         if removed:
             await self._once(connection)
             await close_chains(connection, removed, self._clock())
+        await end_requests_about(connection, ids, self._clock())
         return await _insert_events(connection, "deleted", removed, self._clock())
 
     async def _taken_out(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.store.approvals import Approval
 from plugins.knowledge.memory.tools.annotations import DECIDES, READ_ONLY
+from plugins.knowledge.memory.tools.waiting import WaitingWrite, waiting_writes
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.memory import Memory
@@ -20,30 +19,6 @@ PENDING_NOTE = (
     "/approvals; list_approvals shows what waits. Tell your person so; do not write it again."
 )
 """What a tool says of a write that waits."""
-
-
-class WaitingWrite(BaseModel):
-    """A request, as those see it who may decide it, and who made it."""
-
-    id: str
-    operation: str = Field(
-        description="create, update, delete, erase (for good), verify or relate."
-    )
-    entry: str = Field(description="The id of the entry.")
-    content: str | None = Field(None, description="What the entry is to say.")
-    metadata: dict[str, Any] | None = Field(None, description="What is to be said about it.")
-    readers: list[str] = Field(
-        default_factory=list,
-        description="The keys of those who would read it: tier:public is everyone who is signed "
-        "in, tier:members all members.",
-    )
-    reason: str | None = None
-    requested_by: str
-    requested_at: datetime
-    state: str = Field(description="pending, approved, rejected, or failed: approved too late.")
-    decided_by: str | None = None
-    decided_at: datetime | None = None
-    note: str | None = None
 
 
 class WaitingWrites(BaseModel):
@@ -59,7 +34,7 @@ def approval_tools(memory: Memory) -> list[Tool]:
         """See which changes to memory wait for a person: those that you may decide, and what
         became of your own."""
         seen = await memory.approvals.visible_to(caller)
-        return WaitingWrites(requests=[waiting_write(each) for each in seen])
+        return WaitingWrites(requests=await waiting_writes(memory, seen, caller))
 
     async def decide_approval(
         id: str, approve: bool, note: str | None = None, *, caller: Caller
@@ -74,7 +49,9 @@ def approval_tools(memory: Memory) -> list[Tool]:
         """
         if approve:
             raise await where_to_approve(memory, id, caller)
-        return waiting_write(await memory.approvals.decide(id, caller, approve=False, note=note))
+        done = await memory.approvals.decide(id, caller, approve=False, note=note)
+        (told,) = await waiting_writes(memory, [done], caller)
+        return told
 
     return [
         Tool.of(list_approvals, annotations=READ_ONLY, floor=Tier.PUBLIC, title="Waiting changes"),
@@ -108,7 +85,7 @@ OPERATIONS_IN_WORDS = {
     "update": "change an entry of memory to this",
     "delete": "remove an entry from memory",
     "erase": "remove an entry from memory for good",
-    "relate": "let this entry of memory stand in place of another one",
+    "relate": "say how this entry of memory goes together with an earlier one",
     "verify": "have this verified, and shown to those it is for",
 }
 """What each operation is to do."""
@@ -117,24 +94,3 @@ _BY_HAND = (
     "{page} below the portal's address in a browser where they are signed in, looks at it and "
     "approves it. Tell them so. To reject it takes no page."
 )
-
-
-def waiting_write(one: Approval) -> WaitingWrite:
-    """A request, for those who may see it."""
-    payload = one.payload
-    entry = {} if payload is None else payload.request.get("entry", {})
-    return WaitingWrite(
-        id=one.id,
-        operation=one.operation,
-        entry=one.entry,
-        content=entry.get("content"),
-        metadata=entry.get("metadata"),
-        readers=[] if payload is None else sorted(payload.readers),
-        reason=one.reason,
-        requested_by=one.requested_by,
-        requested_at=one.requested_at,
-        state=one.state,
-        decided_by=one.decided_by,
-        decided_at=one.decided_at,
-        note=one.note,
-    )

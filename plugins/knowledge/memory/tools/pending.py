@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gateway.contract import Caller, PendingRequest, PendingRequests
-from plugins.knowledge.memory.tools.approvals import OPERATIONS_IN_WORDS, waiting_write
+from plugins.knowledge.memory.tools.approvals import OPERATIONS_IN_WORDS
+from plugins.knowledge.memory.tools.waiting import WaitingWrite, waiting_writes
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.memory import Memory
-    from plugins.knowledge.memory.store.approvals import Approval
 
-_SHOWN = {"entry", "content", "metadata", "readers"}
+_SHOWN = {"entry", "content", "metadata", "ends", "beside", "readers"}
 
 
 def pending_requests(memory: Memory) -> PendingRequests:
@@ -20,7 +20,9 @@ def pending_requests(memory: Memory) -> PendingRequests:
 
     async def of(caller: Caller) -> Sequence[PendingRequest]:
         seen = await memory.approvals.visible_to(caller)
-        return [_pending(each, caller) for each in seen if each.state == "pending"]
+        waiting = [each for each in seen if each.state == "pending"]
+        told = await waiting_writes(memory, waiting, caller)
+        return [_pending(each, caller) for each in told]
 
     async def decide(id: str, caller: Caller, approve: bool, note: str) -> None:
         await memory.approvals.decide(id, caller, approve=approve, note=note or None)
@@ -28,8 +30,9 @@ def pending_requests(memory: Memory) -> PendingRequests:
     return PendingRequests(of, decide)
 
 
-def _pending(one: Approval, caller: Caller) -> PendingRequest:
-    written = waiting_write(one).model_dump(mode="json", include=_SHOWN, exclude_none=True)
+def _pending(one: WaitingWrite, caller: Caller) -> PendingRequest:
+    dumped = one.model_dump(mode="json", include=_SHOWN, exclude_none=True)
+    written = {name: value for name, value in dumped.items() if value != []}
     words = OPERATIONS_IN_WORDS[one.operation]
     return PendingRequest(
         id=one.id,

@@ -69,14 +69,16 @@ async def carry_out(
             await entries.delete(DeleteRequest.model_validate(removal), asker)
 
 
-def needs_current_readers(found: Approval) -> bool:
-    """Whether only those who may read the entry as it is can decide a request.
+def read_to_decide(found: Approval) -> set[str]:
+    """The ids of the entries that only those can decide a request about who may read them now.
 
     Where an update opens the entry to more people, these are shown what they would read, and no
     more.
     """
-    opens = found.payload is not None and found.payload.opens
-    return found.operation in _NEED_CURRENT_READERS and not opens
+    payload = found.payload
+    if payload is None or payload.opens or found.operation not in _NEED_CURRENT_READERS:
+        return set()
+    return {found.entry} if payload.target is None else {found.entry, payload.target}
 
 
 def complete_update(request: UpdateRequest, current: Record, wanted: Record) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from plugins.knowledge.memory.store.notices import Notices
 from plugins.knowledge.memory.write.approval_requests import (
     carry_out,
     check_decidable,
-    needs_current_readers,
+    read_to_decide,
 )
 from plugins.knowledge.memory.write.entries import Entries
 from plugins.knowledge.memory.write.messages import notify_approvers, notify_requester
@@ -210,9 +210,9 @@ class Approvals:
         """The requests whose entries the caller may read: as they would be, and as they are."""
         held = caller_keys(caller)
         wanted = [each for each in some if each.payload and held.intersection(each.payload.readers)]
-        kept = {each.entry for each in wanted if needs_current_readers(each)}
+        kept = {id for each in wanted for id in read_to_decide(each)}
         there = await self.entries.reads.read(kept, held)
-        return [each for each in wanted if not needs_current_readers(each) or each.entry in there]
+        return [each for each in wanted if read_to_decide(each) <= there.keys()]
 
     async def _may_see(self, one: Approval, caller: Caller) -> bool:
         """Whether a request is the caller's own, or waits for people like them."""

@@ -6,7 +6,7 @@ A person in front of the client is asked at once, where the client can ask; else
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -32,6 +32,7 @@ from plugins.knowledge.memory.model.responses import (
     DeleteResponse,
     RelationResponse,
 )
+from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.rights.approval_rules import Agreement, ApprovalNeeded, widens_readers
 from plugins.knowledge.memory.rights.delegation import DelegatedRights
 from plugins.knowledge.memory.rights.recipients import Recipients
@@ -182,11 +183,12 @@ class GovernedEntries:
         agreement = Agreement(wanted.readers, current.version)
         operation = f"update {id} {current.version}"
         asked = request.model_dump_json()
-        question = _Question(_in_words("Change", wanted), wanted, operation, asked)
+        opens = widens_readers(current, wanted)
+        more = await self._shown_to_end(id, caller) if opens else ""
+        question = _Question(_in_words("Change", wanted), wanted, operation, asked, more)
         verify = request.governance.verification_required
         if not verify and await self._consented(consent, question, person):
             return await self.entries.update(id, request, caller, agreement)
-        opens = widens_readers(current, wanted)
         payload = ApprovalPayload(
             readers=sorted(wanted.readers),
             opens=opens,
@@ -270,10 +272,7 @@ class GovernedEntries:
         payload = ApprovalPayload(
             readers=sorted(target.readers),
             version=record.version,
-            request={
-                "entry": {"content": f"{record.content}{more}"},
-                "relation": draft.model_dump(mode="json"),
-            },
+            request={"relation": draft.model_dump(mode="json")},
             asker=DelegatedRights.of(caller),
         )
         waiting = await self.approvals.request(
@@ -281,6 +280,12 @@ class GovernedEntries:
         )
         update = {"status": "pending_approval", "approval_required": waiting}
         return done.model_copy(update=update)
+
+    async def _shown_to_end(self, id: str, caller: Caller) -> str:
+        """What an entry ends that is opened to more people, for the person who is asked."""
+        held = caller_keys(caller)
+        ended = await self.entries.relations.store.ended_by(id)
+        return _ended_in_words(each for each in ended if not held.isdisjoint(each.readers))
 
     def _needs_approval(self, record: Record, request: CreateRequest) -> bool:
         governance = request.governance
@@ -339,7 +344,10 @@ def _waiting(record: Record, waiting: ApprovalRequired) -> CreateResponse:
 
 def instead_of(related: Sequence[Related]) -> str:
     """What a write would end, for the person who is asked."""
-    ended = [target for target, kind in related if kind.ends_the_other]
+    return _ended_in_words(target for target, kind in related if kind.ends_the_other)
+
+
+def _ended_in_words(ended: Iterable[Record]) -> str:
     return "".join(
         f"\n\nFrom then on this holds no more:\n{excerpt(each.content)}" for each in ended
     )

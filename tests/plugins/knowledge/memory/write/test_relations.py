@@ -12,6 +12,7 @@ from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import RelationDraft, UpdateRequest
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.rights.approval_rules import Agreement
+from plugins.knowledge.memory.tools.pending import pending_requests
 from tests.plugins.knowledge.memory.conftest import ANA, World
 from tests.plugins.knowledge.memory.query.test_standing import SHARED, relate, standings, write
 
@@ -52,8 +53,8 @@ async def test_an_end_that_others_see_is_taken_back_with_a_yes(world: World, kin
     asked = await relate(world, new, kind, old, BO)
     assert asked.status == "pending_approval"
     assert f"superseded by {new.id}" in await told_of(world, old)
-    (waiting,) = await world.memory.approvals.visible_to(ANA)
-    assert "neither of the two ends the other" in str(waiting.payload)
+    (waiting,) = await pending_requests(world.memory).of(ANA)
+    assert waiting.shown["beside"] == [{"id": old.id, "content": old.content}]
     await world.memory.approvals.decide(asked.approval_required.request_id, ANA, approve=True)
     assert await told_of(world, old) == (f"contested with {new.id}" if kind == "contests" else "")
 
