@@ -258,6 +258,9 @@ class Entries:
     ) -> None:
         """Say how an entry goes together with an earlier one.
 
+        It takes one who may change either of the two: the earlier one's owner decides what
+        somebody else's entry makes of it.
+
         Args:
             record: the entry.
             draft: the earlier one, and how.
@@ -269,9 +272,9 @@ class Entries:
             MemoryFailed: the caller may not, or they would supersede each other in a circle.
         """
         person = require_role(caller, self.roles.write, "write to memory")
-        if not may_change(caller, record):
-            raise _not_changeable()
         related = await self.relations.targets(record, [draft], caller)
+        if not any(may_change(caller, each) for each in (record, *(one for one, _ in related))):
+            raise _not_theirs_to_settle(record, draft)
         if agreement is None and is_seen_by_others(record, related, person):
             raise ApprovalNeeded(record, record)
 
@@ -380,6 +383,15 @@ def _not_changeable() -> MemoryFailed:
     return MemoryFailed(
         ErrorCode.FORBIDDEN,
         "You can read this entry, not change it: it takes its owner, or one whom its policy names.",
+    )
+
+
+def _not_theirs_to_settle(record: Record, draft: RelationDraft) -> MemoryFailed:
+    return MemoryFailed(
+        ErrorCode.FORBIDDEN,
+        f"You can read {record.id} and {draft.target}, not say how they go together: that takes "
+        "the owner of one of them, or one whom its policy names. Say in an entry of your own what "
+        "you know, and that it contests one of them.",
     )
 
 

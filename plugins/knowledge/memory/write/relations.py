@@ -252,7 +252,7 @@ class EntryRelations:
 
         Args:
             connection: the transaction that writes what is said now.
-            record: the later entry, which the caller may change.
+            record: the later entry.
             related: the earlier ones, each with how.
             caller: who says it.
             agreed: whether a person said yes to it.
@@ -266,13 +266,9 @@ class EntryRelations:
             over &= {target.id, record.id} if kind.is_mutual else {target.id}
             if kind.ends_the_other or not over:
                 continue
-            if target.id in over and not may_change(caller, target):
-                raise MemoryFailed(
-                    ErrorCode.FORBIDDEN,
-                    f"{record.id} ends {target.id}, as was decided. You can read {target.id}, not "
-                    "say that it holds again: that takes its owner, or one whom its policy names. "
-                    f"Say in an entry of your own what you know, and that it contests {record.id}.",
-                )
+            for ending, ended in ((record, target), (target, record)):
+                if ended.id in over and not may_change(caller, ended):
+                    raise _still_over(ending, ended)
             if not agreed and _meet(record, target, caller.person or ""):
                 raise ApprovalNeeded(record, record)
             await self.store.end_no_more_in(connection, record.id, target.id, over)
@@ -320,6 +316,16 @@ class EntryRelations:
                 "supersede it instead, or contest it.",
                 {"superseded_by": shown[0].id},
             )
+
+
+def _still_over(ending: Record, ended: Record) -> MemoryFailed:
+    """Why somebody cannot say that an entry holds again which another one ends."""
+    return MemoryFailed(
+        ErrorCode.FORBIDDEN,
+        f"{ending.id} ends {ended.id}, as was decided. You can read {ended.id}, not say that it "
+        "holds again: that takes its owner, or one whom its policy names. Say in an entry of your "
+        f"own what you know, and that it contests {ending.id}.",
+    )
 
 
 def is_seen_by_others(record: Record, related: Sequence[Related], person: str) -> bool:

@@ -130,3 +130,46 @@ async def test_a_circle_is_refused_with_what_takes_the_first_end_back(world: Wor
     await relate(world, one, "apart", two)
     await relate(world, two, "supersedes", one)
     assert f"superseded by {two.id}" in await told_of(world, one)
+
+
+@pytest.mark.parametrize("kind", ["supersedes", "corrects", "contests", "both_hold", "apart"])
+async def test_the_owner_of_the_earlier_entry_decides_what_anothers_makes_of_it(
+    world: World, kind: str
+) -> None:
+    old = await world.remember(ANA, "The yearly fee is 40 euros.", "organization")
+    new = await world.remember(BO, "The yearly fee is 60 euros.", "organization")
+    await relate(world, new, "contests", old, BO)
+    (pair,) = (await world.memory.review(ANA)).pairs
+    assert (pair.newer.id, pair.older.id) == (new.id, old.id)
+    settled = await relate(world, new, kind, old)
+    if kind in {"supersedes", "corrects"}:
+        assert settled.status == "pending_approval"
+        await world.memory.approvals.decide(settled.approval_required.request_id, BO, approve=True)
+    told = await told_of(world, old)
+    word = {"supersedes": "superseded by", "corrects": "corrected by", "contests": "contested with"}
+    assert told.startswith(word[kind]) if kind in word else told == ""
+
+
+@pytest.mark.parametrize("kind", ["contests", "both_hold", "apart"])
+async def test_who_may_read_both_of_two_and_change_neither_settles_nothing(
+    world: World, kind: str
+) -> None:
+    old = await world.remember(ANA, "The yearly fee is 40 euros.", "organization")
+    new = await world.remember(ANA, "The yearly fee is 60 euros.", "organization")
+    with pytest.raises(MemoryFailed, match="not say how they go together") as failed:
+        await relate(world, new, kind, old, BO)
+    assert failed.value.number is ErrorCode.FORBIDDEN
+
+
+@pytest.mark.parametrize("kind", ["both_hold", "apart"])
+async def test_the_owner_of_what_ends_another_does_not_say_that_it_holds_again(
+    world: World, kind: str
+) -> None:
+    ended = await world.remember(BO, "The depot has gate 3.", "organization")
+    ending = await world.remember(ANA, "The depot has gate 5.", "organization")
+    record = await world.memory.entries.found(ending.id, BO)
+    draft = RelationDraft(kind=Relation.SUPERSEDES, target=ended.id)
+    await world.memory.entries.relate(record, draft, BO, Agreement(record.readers))
+    with pytest.raises(MemoryFailed, match="not say that it holds again"):
+        await relate(world, ended, kind, ending)
+    assert f"superseded by {ending.id}" in await told_of(world, ended)
