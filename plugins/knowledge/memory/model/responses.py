@@ -171,6 +171,7 @@ class DeleteResponse(BaseModel):
     deleted: bool
     entry_id: str
     approval_required: ApprovalRequired | None = None
+    note: str | None = Field(None, description="What follows from it: what it ended holds again.")
 
 
 class VersionSaid(BaseModel):

@@ -126,6 +126,15 @@ class Reads:
         async with self.database.read() as connection:
             return await connection.scalar(own) is not None
 
+    async def forgotten(self, id: str) -> Record | None:
+        """An entry that is forgotten and not purged yet, for a rule: nobody reads it."""
+        if not (id.isascii() and id.isprintable()):
+            return None
+        own = sa.select(entries).where(entries.c.id == id, entries.c.deleted.is_not(None))
+        async with self.database.read() as connection:
+            row = (await connection.execute(own)).one_or_none()
+        return None if row is None else record_of(row)
+
     async def owner_of(self, id: str) -> str | None:
         """Whose entry this is, for the portal's own work; None where there is none any more."""
         own = sa.select(entries.c.owner).where(entries.c.id == id, is_live(self._clock()))

@@ -269,6 +269,7 @@ class Writes:
         """Remove entries for good: versions, and what events and requests said of them, too."""
         async with self._database.begin() as connection:
             told = await self._forget(connection, ids)
+            await self._once(connection)  # also where all of them were forgotten before
             await erase_entries(connection, self._kept, ids)
         return told
 

@@ -262,11 +262,12 @@ def _forget(memory: Memory) -> Any:
     async def forget(
         id: str, hard: bool = False, *, caller: Caller
     ) -> Forgotten | InputRequiredResult:
-        """Remove an entry of yours, so that nobody finds it any more.
+        """Remove an entry of yours, so that nobody finds it any more. What it ended holds again.
 
         Args:
             id: The entry's id, as `query_memory` gives it.
-            hard: Whether to remove its earlier versions and every copy as well, for good.
+            hard: Whether to remove its earlier versions and every copy as well, for good; also of
+                what you forgot in the last 30 days.
         """
         request = validate(DeleteRequest, {"id": id, "options": {"hard_delete": hard}})
         try:
@@ -278,7 +279,7 @@ def _forget(memory: Memory) -> Any:
             id=gone.entry_id,
             forgotten=gone.deleted,
             approval=waits and waits.request_id,
-            note=waits and PENDING_NOTE,
+            note=PENDING_NOTE if waits else gone.note,
         )
 
     return forget

@@ -46,6 +46,9 @@ class NamedReader(BaseModel):
     kind: Literal["person", "group"]
     id: str = Field(description="For approved_users or allowed_teams.")
     name: str
+    gone: bool = Field(
+        False, description="Whether the portal has no such group any more: nobody reads by it."
+    )
 
 
 class LastLook(BaseModel):
@@ -247,7 +250,11 @@ async def _named(memory: Memory, record: Record, caller: Caller) -> list[NamedRe
     people, groups = record.access.approved_users, record.access.allowed_teams
     names = await memory.governed.recipients.names(people, caller)
     found = [NamedReader(kind="person", id=each, name=names.get(each, each)) for each in people]
-    return [*found, *(NamedReader(kind="group", id=each, name=each) for each in groups)] or None
+    known = memory.people.groups() | caller.groups
+    shared = [
+        NamedReader(kind="group", id=each, name=each, gone=each not in known) for each in groups
+    ]
+    return [*found, *shared] or None
 
 
 _NOTE = "The beginning of a note of the knowledge base: get_document has all of it."

@@ -40,6 +40,7 @@ from plugins.knowledge.memory.write.relations import (
     Near,
     is_seen_by_others,
 )
+from plugins.knowledge.memory.write.removals import remove
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -203,24 +204,7 @@ class Entries:
         Raises:
             MemoryFailed: there is no such entry to see, or the caller may not remove it.
         """
-        person = require_role(caller, self.roles.delete, "remove from memory")
-        record = await self.found(request.id, caller)
-        self.check_removal(record, caller)
-        self.working.take([record.id])
-        if record.layer is not Layer.WORKING:
-            await self._remove(record.id, person, hard=request.options.hard_delete)
-        return DeleteResponse(deleted=True, entry_id=record.id)
-
-    def check_removal(self, record: Record, caller: Caller) -> None:
-        """Refuse a removal that the caller may not make.
-
-        Raises:
-            MemoryFailed: they may not.
-        """
-        if not may_remove(caller, record):
-            raise MemoryFailed(
-                ErrorCode.FORBIDDEN, "Only its owner, and the portal's admins, can remove an entry."
-            )
+        return await remove(self, request, caller)
 
     async def open_up(
         self, record: Record, access: AccessPolicyConfig, person: str, agreement: Agreement
@@ -335,12 +319,6 @@ class Entries:
         note = await self.show(wanted, vector, hidden=current.embedded)
         told = await self.relations.named(near, (), caller)
         return CreateResponse(entry=wanted.entry(), status="updated", near=told, note=note)
-
-    async def _remove(self, id: str, person: str, *, hard: bool) -> None:
-        writes = self.audited(AuditRecord(person, "erase" if hard else "delete", id, "done"))
-        self.tell(await (writes.erase([id]) if hard else writes.forget([id])))
-        if self.vectors is not None:
-            await self.vectors.hide([id])
 
     async def show(
         self, record: Record, vector: Vector | None, *, hidden: bool = False

@@ -45,6 +45,7 @@ from plugins.knowledge.memory.write.consent import Answer, Consent, excerpt
 from plugins.knowledge.memory.write.drafts import new_record, requested_access
 from plugins.knowledge.memory.write.entries import Entries
 from plugins.knowledge.memory.write.relations import Related, is_seen_by_others
+from plugins.knowledge.memory.write.removals import removable
 
 WriteRequest = TypeVar("WriteRequest", bound=CreateRequest)
 
@@ -55,6 +56,12 @@ _READERS_IN_WORDS = {
     AccessPolicy.ORGANIZATION: "all members",
     AccessPolicy.PUBLIC: "everyone who is signed in",
 }
+
+
+_FORGOTTEN_ALREADY = (
+    "It is forgotten: nobody can read it to allow that it is erased. It is gone for good 30 days "
+    "after it was forgotten."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +223,14 @@ class GovernedEntries:
             MemoryFailed: as :meth:`Entries.delete`.
         """
         person = require_role(caller, self.entries.roles.delete, "remove from memory")
-        current = await self.entries.found(request.id, caller)
-        self.entries.check_removal(current, caller)
+        current, forgotten = await removable(self.entries, request, caller)
         governance, hard = request.options.governance, request.options.hard_delete
         has_other_readers = bool(current.readers - {person_key(person)})
         ruled = hard and has_other_readers and self.entries.rules.hard_deletes
         if not (governance.require_approval or ruled):
             return await self.entries.delete(request, caller)
+        if forgotten:
+            raise MemoryFailed(ErrorCode.GOVERNANCE_DENIED, _FORGOTTEN_ALREADY)
         _check_layer(current)
         operation = f"delete {current.version}"
         asked = request.model_dump_json()
