@@ -128,7 +128,7 @@ async def test_without_a_client_that_asks_a_request_waits_for_another_person(
         kept = await call(hers, "remember", **wanted)
         assert kept["status"] == "pending_approval"
         assert await found(hers, "well") == await found(his, "well") == []
-        (waits,) = (await call(his, "list_approvals"))["requests"]
+        (waits,) = (await call(his, "list_approvals"))["data"]
         assert (waits["id"], waits["content"]) == (kept["approval"], "The well is safe.")
 
         # No client approves, whatever it says that its person said; somebody does in a browser.
@@ -164,5 +164,5 @@ async def test_what_nobody_has_answered_in_time_is_kept_as_a_request(place: Plac
         wanted = {"content": "The well is safe.", "policy": "organization"}
         kept = await call(hers, "remember", **wanted)
         assert (kept["status"], len(person.questions)) == ("pending_approval", 1)
-        (waits,) = (await call(his, "list_approvals"))["requests"]
+        (waits,) = (await call(his, "list_approvals"))["data"]
         assert (waits["id"], waits["state"]) == (kept["approval"], "pending")

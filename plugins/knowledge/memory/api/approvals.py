@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from gateway.contract import Caller, Route
 from plugins.knowledge.memory.api.rates import WRITES
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.requests import Sent
 from plugins.knowledge.memory.store.approvals import State
 from plugins.knowledge.memory.tools.approvals import where_to_approve
@@ -45,7 +44,7 @@ class Decision(Sent):
 
 
 class ApprovalPage(BaseModel):
-    """Requests: the caller's own, then those that they may decide, the oldest first."""
+    """Requests: the caller's own and those that they may decide; what waits, then the newest."""
 
     approvals: list[WaitingWrite]
     total: int = Field(description="How many there are in all, as far as the caller may know.")
@@ -57,8 +56,7 @@ def approval_routes(memory: Memory) -> list[Route]:
     """The endpoints."""
 
     async def listed(asked: ApprovalsAsked, caller: Caller) -> ApprovalPage:
-        seen = await memory.approvals.visible_to(caller)
-        found = [each for each in seen if asked.state in (None, each.state)]
+        found = await memory.approvals.visible_to(caller, asked.state)
         page = found[asked.offset : asked.offset + asked.limit]
         return ApprovalPage(
             approvals=await waiting_writes(memory, page, caller),
@@ -68,11 +66,9 @@ def approval_routes(memory: Memory) -> list[Route]:
         )
 
     async def one(asked: ApprovalLook, caller: Caller) -> WaitingWrite:
-        for each in await memory.approvals.visible_to(caller):
-            if each.id == asked.id:
-                (told,) = await waiting_writes(memory, [each], caller)
-                return told
-        raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to see.")
+        found = await memory.approvals.one(asked.id, caller)
+        (told,) = await waiting_writes(memory, [found], caller)
+        return told
 
     async def approve(asked: Decision, caller: Caller) -> WaitingWrite:
         raise await where_to_approve(memory, asked.id, caller)

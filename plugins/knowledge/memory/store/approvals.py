@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 import sqlalchemy as sa
 from pydantic import AliasChoices, BaseModel, Field
+from sqlalchemy import ColumnElement
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
 from plugins.knowledge.memory.model.policy import AccessPolicyConfig
 from plugins.knowledge.memory.model.requests import RelationDraft
+from plugins.knowledge.memory.model.responses import ApprovalRequired
 from plugins.knowledge.memory.rights.delegation import DelegatedRights
 from plugins.knowledge.memory.store.tables import approvals
 
 State = Literal["pending", "approved", "rejected", "failed"]
 Operation = Literal["create", "update", "delete", "erase", "verify", "relate"]
 MAX_LISTED = 1000
-"""Requests that are looked through for one list."""
+"""Requests of one list: a person's own, and those of others."""
 
 
 class ApprovalPayload(BaseModel):
@@ -59,6 +62,10 @@ class ApprovalPayload(BaseModel):
         every = [said] if said else self.request.get("entry", {}).get("relations", [])
         return [RelationDraft.model_validate(each) for each in every]
 
+    def asks_the_same(self, other: ApprovalPayload) -> bool:
+        """Whether two requests ask for the same, with whatever rights."""
+        return self.model_copy(update={"asker": other.asker}) == other
+
     def stored(self) -> dict[str, Any]:
         """The JSON values that are stored: those that were given."""
         return self.model_dump(mode="json", by_alias=True, include=self.model_fields_set)
@@ -94,6 +101,12 @@ class Approval:
     decided_at: datetime | None = None
     note: str | None = None
 
+    def required(self) -> ApprovalRequired:
+        """What is answered to who asks, while it waits."""
+        return ApprovalRequired(
+            request_id=self.id, requested_by=self.requested_by, requested_at=self.requested_at
+        )
+
 
 def new_approval_id() -> str:
     """An id that nobody can guess."""
@@ -125,20 +138,28 @@ class ApprovalStore:
         found = await self._found(approvals.c.id == id)
         return found[0] if found else None
 
-    async def pending(self) -> Sequence[Approval]:
-        """The requests that nobody has decided, the oldest first."""
-        return await self._found(approvals.c.state == "pending")
+    async def of_others(self, person: str, keys: frozenset[str]) -> list[Approval]:
+        """What others asked for and nobody has decided, the newest first.
 
-    async def of(self, person: str) -> Sequence[Approval]:
-        """A person's own requests, the oldest first."""
-        return await self._found(approvals.c.requested_by == person)
+        Args:
+            person: whose own are left out.
+            keys: of which the entry has to name one once that is done.
+        """
+        text = approvals.c.payload.cast(sa.Text)
+        named = [text.contains(json.dumps(key), autoescape=True) for key in sorted(keys)]
+        waits = (approvals.c.state == "pending", approvals.c.requested_by != person)
+        found = await self._found(*waits, sa.or_(sa.false(), *named))
+        return [each for each in found if each.payload and keys.intersection(each.payload.readers)]
 
-    async def count_pending(self, person: str) -> int:
-        """How many requests of a person nobody has decided."""
-        own = (approvals.c.requested_by == person, approvals.c.state == "pending")
-        counted = sa.select(sa.func.count()).select_from(approvals).where(*own)
-        async with self._database.read() as connection:
-            return await connection.scalar(counted) or 0
+    async def of(self, person: str, state: State | None = None) -> list[Approval]:
+        """A person's own requests: those that wait first, then the last decided.
+
+        Args:
+            person: who asked.
+            state: of which state; of any where none is given.
+        """
+        of_state = () if state is None else (approvals.c.state == state,)
+        return await self._found(approvals.c.requested_by == person, *of_state)
 
     async def decide(self, id: str, state: State, by: str, note: str | None) -> bool:
         """Write down a decision; false where the request was decided before."""
@@ -159,9 +180,16 @@ class ApprovalStore:
         )
         return number is not None
 
-    async def _found(self, condition: Any) -> list[Approval]:
-        chosen = sa.select(approvals).where(condition)
-        chosen = chosen.order_by(approvals.c.requested_at, approvals.c.id).limit(MAX_LISTED)
+    async def stands(self, id: str, entry: str) -> None:
+        """Write down which entry stands for what was asked for: it was there already."""
+        named = sa.update(approvals).where(approvals.c.id == id)
+        async with self._database.begin() as connection:
+            await connection.execute(named.values(entry=entry))
+
+    async def _found(self, *which: ColumnElement[bool]) -> list[Approval]:
+        waits_first = sa.case((approvals.c.state == "pending", 0), else_=1)
+        order = (waits_first, approvals.c.requested_at.desc(), approvals.c.id)
+        chosen = sa.select(approvals).where(*which).order_by(*order).limit(MAX_LISTED)
         async with self._database.read() as connection:
             return [approval_of(row._asdict()) for row in await connection.execute(chosen)]
 

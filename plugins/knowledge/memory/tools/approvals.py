@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.contract import Caller, Tier, Tool
+from gateway.contract import Caller, Listing, Page, Tier, Tool
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.store.approvals import Approval, State
 from plugins.knowledge.memory.tools.annotations import DECIDES, READ_ONLY
-from plugins.knowledge.memory.tools.waiting import WaitingWrite, waiting_writes
+from plugins.knowledge.memory.tools.waiting import (
+    WaitingWrite,
+    brief,
+    waiting_writes,
+    with_names,
+)
+from plugins.knowledge.memory.write.approvals import place
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.memory import Memory
@@ -21,20 +29,31 @@ PENDING_NOTE = (
 """What a tool says of a write that waits."""
 
 
-class WaitingWrites(BaseModel):
-    """Requests: the caller's own, then those that they may decide, the oldest first."""
+class WhichRequests(BaseModel):
+    """What `list_approvals` takes."""
 
-    requests: list[WaitingWrite]
+    model_config = ConfigDict(extra="forbid")
+
+    state: State = Field("pending", description="Those that wait, or what became of your own.")
+    id: str | None = Field(None, description="Only this request, of whatever state, and whole.")
+
+
+PAGE = Page(size=50, summarize=brief, item=WaitingWrite, full_below=2)
 
 
 def approval_tools(memory: Memory) -> list[Tool]:
     """The tools, in the order in which a model should consider them."""
 
-    async def list_approvals(*, caller: Caller) -> WaitingWrites:
-        """See which changes to memory wait for a person: those that you may decide, and what
-        became of your own."""
-        seen = await memory.approvals.visible_to(caller)
-        return WaitingWrites(requests=await waiting_writes(memory, seen, caller))
+    async def listed(asked: WhichRequests, caller: Caller) -> Listing[Any]:
+        if asked.id is None:
+            found = await memory.approvals.visible_to(caller, asked.state)
+        else:
+            found = [await memory.approvals.one(asked.id, caller)]
+
+        async def ready(some: Sequence[Approval]) -> Sequence[WaitingWrite]:
+            return await with_names(memory, await waiting_writes(memory, some, caller), caller)
+
+        return Listing(found, key=place, ordered=True, ready=ready)
 
     async def decide_approval(
         id: str, approve: bool, note: str | None = None, *, caller: Caller
@@ -50,11 +69,21 @@ def approval_tools(memory: Memory) -> list[Tool]:
         if approve:
             raise await where_to_approve(memory, id, caller)
         done = await memory.approvals.decide(id, caller, approve=False, note=note)
-        (told,) = await waiting_writes(memory, [done], caller)
-        return told
+        told = await waiting_writes(memory, [done], caller)
+        return (await with_names(memory, told, caller))[0]
 
     return [
-        Tool.of(list_approvals, annotations=READ_ONLY, floor=Tier.PUBLIC, title="Waiting changes"),
+        Tool(
+            "list_approvals",
+            "See which changes to memory wait for a person: yours, and those that your person may "
+            "decide; or what became of yours. The newest first.",
+            listed,
+            args=WhichRequests,
+            annotations=READ_ONLY,
+            floor=Tier.PUBLIC,
+            title="Waiting changes",
+            page=PAGE,
+        ),
         Tool.of(decide_approval, annotations=DECIDES, floor=Tier.PUBLIC, title="Decide a change"),
     ]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gateway.contract import Caller, PendingRequest, PendingRequests
 from plugins.knowledge.memory.tools.approvals import OPERATIONS_IN_WORDS
-from plugins.knowledge.memory.tools.waiting import WaitingWrite, waiting_writes
+from plugins.knowledge.memory.tools.waiting import WaitingWrite, waiting_writes, with_names
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.memory import Memory
@@ -19,10 +19,10 @@ def pending_requests(memory: Memory) -> PendingRequests:
     """What waits in memory for a person, and how they decide it."""
 
     async def of(caller: Caller) -> Sequence[PendingRequest]:
-        seen = await memory.approvals.visible_to(caller)
-        waiting = [each for each in seen if each.state == "pending"]
-        told = await waiting_writes(memory, waiting, caller)
-        return [_pending(each, caller) for each in told]
+        waiting = await memory.approvals.visible_to(caller, "pending")
+        told = await waiting_writes(memory, waiting[::-1], caller)
+        named = await with_names(memory, told, caller)
+        return [_pending(*each, caller) for each in zip(told, named, strict=True)]
 
     async def decide(id: str, caller: Caller, approve: bool, note: str) -> None:
         await memory.approvals.decide(id, caller, approve=approve, note=note or None)
@@ -30,8 +30,8 @@ def pending_requests(memory: Memory) -> PendingRequests:
     return PendingRequests(of, decide)
 
 
-def _pending(one: WaitingWrite, caller: Caller) -> PendingRequest:
-    dumped = one.model_dump(mode="json", include=_SHOWN, exclude_none=True)
+def _pending(one: WaitingWrite, named: WaitingWrite, caller: Caller) -> PendingRequest:
+    dumped = named.model_dump(mode="json", include=_SHOWN, exclude_none=True)
     written = {name: value for name, value in dumped.items() if value != []}
     words = OPERATIONS_IN_WORDS[one.operation]
     return PendingRequest(

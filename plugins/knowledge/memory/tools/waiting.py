@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller
+from plugins.knowledge.memory.model.author import YOU
+from plugins.knowledge.memory.model.policy import ANYONE_KEY, MEMBERS_KEY, group_key, person_key
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import RelationDraft
 from plugins.knowledge.memory.rights.access import caller_keys
@@ -21,6 +23,13 @@ from plugins.knowledge.memory.store.approvals import Approval
 if TYPE_CHECKING:
     from plugins.knowledge.memory.memory import Memory
 
+MAX_EXCERPT = 800
+"""Characters of an entry in a list of several requests."""
+MAX_GLANCE = 240
+"""Characters of what it ends there."""
+MAX_READERS = 20
+"""Readers that are named there."""
+_EVERYBODY = {ANYONE_KEY: "everyone who is signed in", MEMBERS_KEY: "all members"}
 _SHOW_THE_ENTRY = frozenset({"delete", "erase", "relate"})
 """What is done to an entry as it stands: it is shown as it is now."""
 
@@ -40,7 +49,10 @@ class WaitingWrite(BaseModel):
         description="create, update, delete, erase (for good), verify or relate."
     )
     entry: str = Field(description="The id of the entry.")
-    content: str | None = Field(None, description="What the entry says, or is to say.")
+    content: str | None = Field(
+        None, description="What the entry says, or is to say; in a list of several its beginning."
+    )
+    length: int | None = Field(None, description="Characters of the whole, where this is a part.")
     metadata: dict[str, Any] | None = Field(None, description="What is to be said about it.")
     ends: list[OtherEntry] = Field(
         default_factory=list, description="Earlier entries that hold no more once this is done."
@@ -51,16 +63,78 @@ class WaitingWrite(BaseModel):
     )
     readers: list[str] = Field(
         default_factory=list,
-        description="The keys of those who would read it: tier:public is everyone who is signed "
-        "in, tier:members all members.",
+        description="Who would read it. Over REST these are keys: tier:public is everyone who is "
+        "signed in, tier:members all members.",
     )
     reason: str | None = None
     requested_by: str
     requested_at: datetime
-    state: str = Field(description="pending, approved, rejected, or failed: approved too late.")
+    state: str = Field(
+        description="pending, approved, rejected, or failed: it could not be done any more."
+    )
     decided_by: str | None = None
     decided_at: datetime | None = None
-    note: str | None = None
+    note: str | None = Field(None, description="What who decided said, or why it failed.")
+
+
+def brief(one: WaitingWrite) -> WaitingWrite:
+    """A request as one of several: the beginnings of what it says."""
+    said, title = one.content or "", (one.metadata or {}).get("title")
+    return one.model_copy(
+        update={
+            "content": one.content and _beginning(said, MAX_EXCERPT),
+            "length": len(said) if len(said) > MAX_EXCERPT else None,
+            "metadata": {"title": _beginning(title, MAX_GLANCE)} if title else None,
+            "ends": [_glance(each) for each in one.ends],
+            "beside": [_glance(each) for each in one.beside],
+            "readers": one.readers[:MAX_READERS],
+            "reason": one.reason and _beginning(one.reason, MAX_EXCERPT),
+        }
+    )
+
+
+def _glance(other: OtherEntry) -> OtherEntry:
+    return OtherEntry(id=other.id, content=_beginning(other.content, MAX_GLANCE))
+
+
+def _beginning(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+async def with_names(
+    memory: Memory, some: Sequence[WaitingWrite], caller: Caller
+) -> list[WaitingWrite]:
+    """The same requests, with people and groups by what the portal calls them.
+
+    Args:
+        memory: the memory.
+        some: the requests.
+        caller: who looks. A reader whom they may not find keeps the id.
+    """
+    own, you = person_key(""), caller.person or ""
+    people = {id for each in some for id in (each.requested_by, each.decided_by or you)}
+    readers = {key for each in some for key in each.readers if key.startswith(own)}
+    names = dict(await memory.governed.recipients.names([k[len(own) :] for k in readers], caller))
+    names |= await memory.authors.names(people)
+    names[you] = YOU
+    return [
+        each.model_copy(
+            update={
+                "requested_by": names.get(each.requested_by, each.requested_by),
+                "decided_by": each.decided_by and names.get(each.decided_by, each.decided_by),
+                "readers": [_reader_in_words(key, names) for key in each.readers],
+            }
+        )
+        for each in some
+    ]
+
+
+def _reader_in_words(key: str, names: Mapping[str, str]) -> str:
+    if key in _EVERYBODY:
+        return _EVERYBODY[key]
+    if key.startswith(own := person_key("")):
+        return names.get(key.removeprefix(own), key.removeprefix(own))
+    return key.removeprefix(group_key(""))
 
 
 async def waiting_writes(

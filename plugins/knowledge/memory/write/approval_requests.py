@@ -25,7 +25,7 @@ _NEED_CURRENT_READERS = frozenset({"update", "delete", "erase", "relate"})
 
 async def carry_out(
     entries: Entries, found: Approval, payload: ApprovalPayload, asker: Caller
-) -> None:
+) -> str:
     """Do what was asked for, with the rights of the person who asked.
 
     Args:
@@ -34,6 +34,9 @@ async def carry_out(
         payload: its payload.
         asker: the person who asked, with the rights that count now.
 
+    Returns:
+        The id of the entry that stands: another one's where it was kept already.
+
     Raises:
         MemoryFailed: it cannot be done any more.
     """
@@ -41,7 +44,7 @@ async def carry_out(
     match found.operation:
         case "create":
             request = CreateRequest.model_validate(payload.request)
-            await entries.create(request, asker, found.entry, agreement)
+            return (await entries.create(request, asker, found.entry, agreement)).entry.id
         case "update":
             changed = UpdateRequest.model_validate(payload.request)
             await entries.update(found.entry, changed, asker, agreement)
@@ -67,6 +70,7 @@ async def carry_out(
             options = {"hard_delete": found.operation == "erase"}
             removal = {"id": found.entry, "options": options}
             await entries.delete(DeleteRequest.model_validate(removal), asker)
+    return found.entry
 
 
 def read_to_decide(found: Approval) -> set[str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.model.responses import ApprovalRequired
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.rights.delegation import limit_to_approver
 from plugins.knowledge.memory.rights.roles import has_role, require_role
@@ -70,8 +69,8 @@ class Approvals:
         *,
         reason: str | None = None,
         current_readers: Collection[str] | None = None,
-    ) -> ApprovalRequired:
-        """Let a write wait for a person.
+    ) -> Approval:
+        """Let a write wait for a person; who asks for the same again has their first request.
 
         Args:
             operation: what is to be done.
@@ -88,7 +87,11 @@ class Approvals:
         person = caller.person or ""
         readable = [payload.readers, *([] if current_readers is None else [current_readers])]
         check_decidable(caller, *readable)
-        if await self.store.count_pending(person) >= MAX_PENDING_REQUESTS:
+        waiting = await self.store.of(person, "pending")
+        for each in waiting:
+            if _is_the_same(each, operation, entry, payload):
+                return each
+        if len(waiting) >= MAX_PENDING_REQUESTS:
             raise MemoryFailed(
                 ErrorCode.RATE_LIMITED,
                 f"{MAX_PENDING_REQUESTS} of your requests wait for a person. Have some of them "
@@ -99,16 +102,33 @@ class Approvals:
         await self.store.add(asked)
         await self.entries.audit.add(AuditRecord(person, operation, entry, "pending", asked.id))
         await notify_approvers(self.notices, asked, self.entries.roles.approve, readable)
-        return ApprovalRequired(request_id=asked.id, requested_by=person, requested_at=now)
+        return asked
 
-    async def visible_to(self, caller: Caller) -> list[Approval]:
-        """A caller's own requests, then those that they may decide."""
+    async def visible_to(self, caller: Caller, state: State | None = None) -> list[Approval]:
+        """A caller's own requests and those that they may decide, as :func:`place` orders them.
+
+        Args:
+            caller: who looks.
+            state: of which state; of any where none is given.
+        """
         person = require_role(caller, self.entries.roles.read, "see requests")
-        own = list(await self.store.of(person))
-        if not self._may_decide(caller):
-            return own
-        others = [each for each in await self.store.pending() if each.requested_by != person]
-        return own + await self._readable(others, caller)
+        found = await self.store.of(person, state)
+        if state in (None, "pending") and self._may_decide(caller):
+            others = await self.store.of_others(person, caller_keys(caller))
+            found += await self._readable(others, caller)
+        return sorted(found, key=place)
+
+    async def one(self, id: str, caller: Caller) -> Approval:
+        """A request that a caller may see.
+
+        Raises:
+            MemoryFailed: there is no such request for them.
+        """
+        require_role(caller, self.entries.roles.read, "see requests")
+        found = await self.store.get(id)
+        if found is None or not await self._may_see(found, caller):
+            raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to see.")
+        return found
 
     async def pending(self, id: str, caller: Caller) -> Approval:
         """A request that waits, for a caller who may see it.
@@ -172,7 +192,7 @@ class Approvals:
         approved_by = person if person != found.requested_by else None
         writes = self.entries.writes.alongside(decide, approved_by)
         try:
-            await carry_out(
+            stands = await carry_out(
                 replace(self.entries, writes=writes),
                 found,
                 payload,
@@ -184,14 +204,15 @@ class Approvals:
             if failure.number is ErrorCode.FORBIDDEN and asker.admin and not caller.admin:
                 message = "It was asked for with an admin's right: it takes an admin to approve it."
                 raise MemoryFailed(ErrorCode.GOVERNANCE_DENIED, message) from failure
-            await self._close(found, "failed", person, note)
-            raise MemoryFailed(
-                ErrorCode.GOVERNANCE_DENIED, f"It cannot be done any more. {failure}"
-            ) from failure
+            why = f"It cannot be done any more. {failure}"
+            await self._close(found, "failed", person, f"{why} {note}" if note else why)
+            raise MemoryFailed(ErrorCode.GOVERNANCE_DENIED, why) from failure
         if not decided:
             raise MemoryFailed(
                 ErrorCode.CONFLICT, "The entry changed in this moment. Approve once more."
             )
+        if stands != found.entry:
+            await self.store.stands(found.id, stands)
         await notify_requester(self.notices, found, "approved")
 
     async def _close(self, found: Approval, state: State, person: str, note: str | None) -> None:
@@ -220,6 +241,21 @@ class Approvals:
             return True
         waits = one.state == "pending" and self._may_decide(caller)
         return waits and bool(await self._readable([one], caller))
+
+
+def place(one: Approval) -> tuple[bool, float, str]:
+    """Where a request stands in a list, in ascending order: what waits first, the newest first."""
+    return one.state != "pending", -one.requested_at.timestamp(), one.id
+
+
+def _is_the_same(
+    waiting: Approval, operation: Operation, entry: str, payload: ApprovalPayload
+) -> bool:
+    """Whether a request that waits asks for what is asked for now."""
+    if waiting.operation != operation or waiting.payload is None:
+        return False
+    same_entry = operation == "create" or waiting.entry == entry
+    return same_entry and waiting.payload.asks_the_same(payload)
 
 
 def _already_decided() -> MemoryFailed:

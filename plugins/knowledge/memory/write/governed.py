@@ -27,7 +27,6 @@ from plugins.knowledge.memory.model.requests import (
     UpdateRequest,
 )
 from plugins.knowledge.memory.model.responses import (
-    ApprovalRequired,
     CreateResponse,
     DeleteResponse,
     RelationResponse,
@@ -37,7 +36,7 @@ from plugins.knowledge.memory.rights.approval_rules import Agreement, ApprovalNe
 from plugins.knowledge.memory.rights.delegation import DelegatedRights
 from plugins.knowledge.memory.rights.recipients import Recipients
 from plugins.knowledge.memory.rights.roles import require_role
-from plugins.knowledge.memory.store.approvals import ApprovalPayload
+from plugins.knowledge.memory.store.approvals import Approval, ApprovalPayload
 from plugins.knowledge.memory.store.audit import AuditRecord
 from plugins.knowledge.memory.write.approval_requests import check_decidable, complete_update
 from plugins.knowledge.memory.write.approvals import Approvals
@@ -144,7 +143,7 @@ class GovernedEntries:
             asker=DelegatedRights.of(caller),
         )
         waiting = await self.approvals.request("create", record.id, payload, caller)
-        return _waiting(record, waiting)
+        return _waiting(replace(record, id=waiting.entry), waiting)
 
     async def _create_unverified(
         self, request: CreateRequest, caller: Caller, id: str | None, agreement: Agreement
@@ -160,7 +159,8 @@ class GovernedEntries:
             asker=DelegatedRights.of(caller),
         )
         waiting = await self.approvals.request("verify", made.entry.id, payload, caller)
-        return made.model_copy(update={"status": "pending_approval", "approval_required": waiting})
+        update = {"status": "pending_approval", "approval_required": waiting.required()}
+        return made.model_copy(update=update)
 
     async def update(
         self, id: str, request: UpdateRequest, caller: Caller, consent: Consent | None = None
@@ -241,7 +241,8 @@ class GovernedEntries:
         waiting = await self.approvals.request(
             "erase" if hard else "delete", current.id, payload, caller, reason=governance.reason
         )
-        return DeleteResponse(deleted=False, entry_id=current.id, approval_required=waiting)
+        required = waiting.required()
+        return DeleteResponse(deleted=False, entry_id=current.id, approval_required=required)
 
     async def relate(
         self, id: str, draft: RelationDraft, caller: Caller, consent: Consent | None = None
@@ -286,7 +287,7 @@ class GovernedEntries:
         waiting = await self.approvals.request(
             "relate", id, payload, caller, current_readers=record.readers
         )
-        update = {"status": "pending_approval", "approval_required": waiting}
+        update = {"status": "pending_approval", "approval_required": waiting.required()}
         return done.model_copy(update=update)
 
     async def _shown_to_end(self, id: str, caller: Caller) -> str:
@@ -344,9 +345,10 @@ def _in_words(verb: str, record: Record) -> str:
     return f"{verb} this in memory, for {_READERS_IN_WORDS[record.access.policy]} to read?"
 
 
-def _waiting(record: Record, waiting: ApprovalRequired) -> CreateResponse:
+def _waiting(record: Record, waiting: Approval) -> CreateResponse:
+    required = waiting.required()
     return CreateResponse(
-        entry=record.entry(), status="pending_approval", approval_required=waiting
+        entry=record.entry(), status="pending_approval", approval_required=required
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime
 from typing import Any
@@ -113,9 +114,9 @@ async def test_requests_come_by_state_and_in_pages(portal: TestPortal) -> None:
     ids = [(await ask(portal, f"Gate {n}."))[0] for n in range(4)]
     await portal.http("members").post(f"{OWN}/approvals/{ids[1]}/reject", json={})
     page = await get(portal, f"{OWN}/approvals?state=pending&limit=2", "public")
-    assert ([each["id"] for each in page["approvals"]], page["total"]) == ([ids[0], ids[2]], 3)
+    assert ([each["id"] for each in page["approvals"]], page["total"]) == ([ids[3], ids[2]], 3)
     page = await get(portal, f"{OWN}/approvals?state=pending&limit=2&offset=2", "public")
-    assert [each["id"] for each in page["approvals"]] == [ids[3]]
+    assert [each["id"] for each in page["approvals"]] == [ids[0]]
     page = await get(portal, f"{OWN}/approvals?state=rejected", "public")
     assert [each["id"] for each in page["approvals"]] == [ids[1]]
 
@@ -140,3 +141,21 @@ async def test_nobody_approves_their_own_and_who_may_not_decide_sees_nothing(
         assert nobody[:2] == (401, ErrorCode.UNAUTHORIZED)
     taken_back = await portal.http("public").post(f"{OWN}/approvals/{hidden}/reject")
     assert taken_back.json()["state"] == "rejected"
+
+
+async def test_an_agent_has_many_long_requests_in_pages_and_each_by_its_id(
+    portal: TestPortal,
+) -> None:
+    said = "lorem ipsum " * 700
+    ids = [(await ask(portal, f"Report {n}. {said}"))[0] for n in range(15)]
+    agent, listed, more = portal.mcp("members"), [], {}
+    while more is not None:
+        answer = (await agent.call("list_approvals", more))["structuredContent"]
+        assert len(json.dumps(answer)) < 15_000
+        assert all(each["length"] > 8000 for each in answer["data"])
+        listed += [each["id"] for each in answer["data"]]
+        pages = answer.get("pagination", {})
+        more = {"cursor": pages["cursor"]} if pages.get("hasMore") else None
+    assert listed == ids[::-1]
+    one = (await agent.call("list_approvals", {"id": ids[3]}))["structuredContent"]
+    assert [each["content"] for each in one["data"]] == [f"Report 3. {said}"]

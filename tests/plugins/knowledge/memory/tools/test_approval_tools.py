@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import mcp_types as mcp
@@ -13,6 +14,7 @@ from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.tools.entries import tools
 from plugins.knowledge.memory.tools.pending import pending_requests
+from plugins.knowledge.memory.tools.waiting import OtherEntry, WaitingWrite, brief
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, World
 
 pytestmark = pytest.mark.anyio
@@ -54,6 +56,12 @@ class Modern(SilentExchange):
         self.input_responses = {"approval": accepted(True)} if answered else None
 
 
+async def listed_for(memory: Memory, who: Caller, **asked: Any) -> Any:
+    """What `list_approvals` finds, made ready to be shown."""
+    found = await call(memory, SilentExchange(), "list_approvals", who, **asked)
+    return await found.ready(found.items)
+
+
 def accepted(approve: bool) -> dict[str, Any]:
     return {"action": "accept", "content": {"approve": approve}}
 
@@ -93,7 +101,7 @@ async def test_without_an_answer_a_request_waits_that_another_person_approves(
     assert kept.status == "pending_approval"
     assert "/approvals" in kept.note
     assert await world.found(ANA, "gate") == []
-    (listed,) = (await call(world.memory, client, "list_approvals", CY)).requests
+    (listed,) = await listed_for(world.memory, CY)
     assert (listed.id, listed.content) == (kept.approval, "The gate opens at nine.")
     await pending_requests(world.memory).decide(listed.id, CY, True, "")
     assert await world.found(CY, "gate") == ["The gate opens at nine."]
@@ -168,3 +176,44 @@ async def test_a_change_of_what_everybody_reads_is_asked_for_too(world: World) -
     assert await world.found(CY, "open") == ["Open at nine."]
     await pending_requests(world.memory).decide(kept.approval, CY, True, "")
     assert await world.found(CY, "open") == ["Open at ten."]
+
+
+async def test_requests_name_people_and_readers_as_all_answers_do(world: World) -> None:
+    shared = {"policy": "shared", "allowed_teams": ["garden"]}
+    old = await world.remember(ANA, "The gate opens at nine.", shared)
+    named = {"policy": "organization", "content": "The gate opens at ten.", "supersedes": [old.id]}
+    kept = await call(world.memory, SilentExchange(), "remember", ANA, **named)
+    (waiting,) = await listed_for(world.memory, CY)
+    assert (waiting.requested_by, waiting.decided_by) == ("Ana", None)
+    assert sorted(waiting.readers) == ["Ana", "all members"]
+    assert waiting.ends == []
+    (page,) = await pending_requests(world.memory).of(CY)
+    assert page.asked_by == "person:ana"
+    assert sorted(page.shown["readers"]) == ["Ana", "all members"]
+    await pending_requests(world.memory).decide(kept.approval, CY, True, "")
+    assert await listed_for(world.memory, ANA) == []
+    (done,) = await listed_for(world.memory, ANA, state="approved")
+    assert (done.requested_by, done.decided_by) == ("you", "Cy")
+
+
+async def test_several_requests_are_shown_by_their_beginnings_and_one_is_whole() -> None:
+    content = "lorem ipsum " * 1500
+    ended = [OtherEntry(id="mem_1", content=content)]
+    moment = datetime(2026, 3, 1, tzinfo=UTC)
+    one = WaitingWrite(
+        id="appr_1",
+        operation="create",
+        entry="mem_2",
+        content=content,
+        metadata={"title": "Report", "custom": {"all": content}},
+        ends=ended,
+        readers=[f"Person {n}" for n in range(1000)],
+        requested_by="Ana",
+        requested_at=moment,
+        state="pending",
+    )
+    short = brief(one)
+    assert (short.length, short.metadata) == (len(content), {"title": "Report"})
+    assert len(short.model_dump_json()) < 2000
+    small = one.model_copy(update={"content": "Short.", "ends": [], "readers": ["Ana"]})
+    assert (brief(small).content, brief(small).length) == ("Short.", None)

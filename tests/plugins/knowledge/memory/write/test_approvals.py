@@ -241,3 +241,78 @@ async def test_working_memory_waits_for_nobody(world: World) -> None:
     }
     with pytest.raises(MemoryFailed, match="Working memory"):
         await world.memory.governed.create(CreateRequest.model_validate(request), ANA)
+
+
+async def test_what_waits_is_seen_behind_many_that_are_decided(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugins.knowledge.memory.store.approvals.MAX_LISTED", 3)
+    for n in range(4):
+        request, _ = await asked(world, ANA, f"Gate {n}.")
+        await decide(world, request, ANA, approve=False)
+    waiting, _ = await asked(world, ANA, "The shed.")
+    last, _ = await asked(world, ANA, "The gate.")
+    await decide(world, last, ANA, approve=False)
+    found = await world.memory.approvals.visible_to(ANA, "pending")
+    assert [each.id for each in found] == [waiting]
+    assert (await seen(world, ANA))[:2] == [waiting, last]
+    assert (await world.memory.approvals.one(request, ANA)).state == "rejected"
+
+
+async def test_what_somebody_may_decide_is_seen_behind_many_that_they_may_not(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugins.knowledge.memory.store.approvals.MAX_LISTED", 3)
+    mine, _ = await asked(world, ANA, "For all members.")
+    for n in range(4):
+        await asked(world, ANA, f"For gardeners: tier:members {n}.", SHARED)
+    assert await seen(world, CY) == [mine]
+
+
+async def test_who_asks_for_the_same_again_has_their_first_request(world: World) -> None:
+    first = await asked(world, ANA, "Meetings are on Tuesdays.")
+    assert await asked(world, ANA, "Meetings are on Tuesdays.") == first
+    assert await seen(world, CY) == [first[0]]
+    assert await asked(world, CY, "Meetings are on Tuesdays.") != first
+    assert await asked(world, ANA, "Meetings are on Tuesdays.", "public") != first
+    await decide(world, first[0], CY)
+    assert await asked(world, ANA, "Meetings are on Tuesdays.") != first
+
+
+async def test_a_request_for_what_is_there_by_then_names_the_entry_that_stands(
+    world: World,
+) -> None:
+    _, entry = first = await asked(world, ANA, "Meetings are on Tuesdays.")
+    tagged = {
+        "entry": {"content": "Meetings are on Tuesdays.", "metadata": {"tags": ["club"]}},
+        "options": {"access_policy": {"policy": "organization"}},
+    }
+    made = await world.memory.governed.create(CreateRequest.model_validate(tagged), ANA)
+    assert made.approval_required is not None
+    assert made.entry.id != entry
+    await decide(world, first[0], CY)
+    done = await world.memory.approvals.decide(made.approval_required.request_id, CY, approve=True)
+    assert (done.state, done.entry) == ("approved", entry)
+    assert (await world.memory.reader.entry(entry, CY)).metadata.tags == ("club",)
+
+
+async def test_who_asked_is_told_why_their_request_failed(world: World) -> None:
+    old = await world.remember(BEN, "The fee is 40 euros.", SHARED)
+    sent = {
+        "entry": {
+            "content": "The fee is 60 euros.",
+            "relations": [{"kind": "supersedes", "target": old.id}],
+        },
+        "options": {"access_policy": SHARED},
+    }
+    made = await world.memory.governed.create(CreateRequest.model_validate(sent), ANA)
+    assert made.approval_required is not None
+    await world.memory.entries.delete(DeleteRequest(id=old.id), BEN)
+    with pytest.raises(MemoryFailed, match="cannot be done any more") as refused:
+        await decide(world, made.approval_required.request_id, EVE)
+    assert refused.value.number is ErrorCode.GOVERNANCE_DENIED
+    (own,) = await world.memory.approvals.visible_to(ANA)
+    assert own.state == "failed"
+    assert own.note == (
+        f"It cannot be done any more. There is no entry {old.id}, or you may not read it. looked at"
+    )
