@@ -121,7 +121,8 @@ class Scored(Struct, frozen=True):
         cosine: its similarity, where that was asked for and it has a vector.
         created: when it was first written, where that is another time.
         validity: when it holds, as far as it says so itself.
-        challenged: whether a later entry ends, contests or seems to replace it, or is only newer.
+        challenged: whether a later entry ends, contests or seems to replace it, or is only newer,
+            or it contests one itself.
         fit: how sure it is that it answers at all, 0 to 1, where that is not its score.
         number: its place in the order in which entries were written; 0 where there is none.
         follows: the number of the turn of a conversation before it, or None.

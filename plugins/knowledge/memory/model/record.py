@@ -70,7 +70,8 @@ class Record:
         expires: when its layer gives it up, or None.
         validity: when what it says happened and holds, as far as that was said.
         verified: who last looked whether it holds, or None.
-        challenged: whether a later entry ends, contests or seems to replace it, or is only newer.
+        challenged: whether a later entry ends, contests or seems to replace it, or is only newer,
+            or it contests one itself.
         number: its place in the order in which entries were written; 0 of one that is not yet.
         follows: the number of the turn of a conversation before it, or None.
         taken_from: the number of the turn whose words it has, where it was found in one.

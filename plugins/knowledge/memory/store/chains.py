@@ -124,10 +124,13 @@ async def hand_on(connection: AsyncConnection, gone: Collection[str], heir: str)
 
 async def mark(connection: AsyncConnection, ids: Sequence[str]) -> None:
     """Note at entries whether something is at odds with them, so that others need no look."""
-    marked = sa.exists(
-        sa.select(sa.literal(1))
-        .where(relations.c.target == entries.c.id, relations.c.kind.in_(_ORDERING))
-        .correlate(entries)
+    earlier = sa.and_(relations.c.target == entries.c.id, relations.c.kind.in_(_ORDERING))
+    contests = sa.and_(
+        relations.c.entry == entries.c.id, relations.c.kind == str(Relation.CONTESTS)
+    )
+    found = sa.select(sa.literal(1)).select_from(relations)
+    marked = sa.or_(
+        *(sa.exists(found.where(each).correlate(entries)) for each in (earlier, contests))
     )
     named = sa.update(entries).where(entries.c.id.in_(ids))
     await connection.execute(named.values(challenged=marked))

@@ -82,6 +82,9 @@ class Relations:
     ) -> list[Challenge]:
         """The later entries at odds with some others, of those that one of the keys may read.
 
+        What contests another is at odds with it as much as that one is with it: of the two each
+        is named as the other's.
+
         Args:
             targets: the ids of the earlier ones.
             keys: the caller's; what they may not read makes no mark for them.
@@ -288,12 +291,16 @@ def _circle(entry: str, target: str, *, directly: bool) -> MemoryFailed:
     )
 
 
+_SHOWN = (
+    *(entries.c.layer, entries.c.created, entries.c.updated, entries.c.challenged),
+    *(entries.c.event_at, entries.c.valid_from, entries.c.valid_until),
+)
+
+
 def _chosen() -> Select[Any]:
     joined = relations.join(entries, entries.c.id == relations.c.entry)
-    moments = (entries.c.event_at, entries.c.valid_from, entries.c.valid_until)
-    shown = (entries.c.layer, entries.c.created, entries.c.updated, entries.c.challenged)
-    known = sa.select(relations.c.entry, relations.c.target, relations.c.kind, *shown, *moments)
-    return known.select_from(joined).where(readable())
+    known = (relations.c.entry, relations.c.target, relations.c.kind, relations.c.at)
+    return sa.select(*known, *_SHOWN).select_from(joined).where(readable())
 
 
 @lru_cache(maxsize=1)
@@ -306,11 +313,20 @@ def _found_in() -> Select[Any]:
 @lru_cache(maxsize=1)
 def _challenging() -> Select[Any]:
     targets = among_parameter(relations.c.target, "targets")
-    order = (relations.c.at, relations.c.entry)
     among = among_parameter(relations.c.entry, "answers")
     newer = sa.and_(relations.c.kind == str(Relation.IS_NEWER), among)
     which = sa.or_(relations.c.kind.in_(MARKING), newer)
-    return _chosen().where(targets, which).order_by(*order)
+    every = sa.union_all(_chosen().where(targets, which), _contested()).subquery()
+    return sa.select(every).order_by(every.c.at, every.c.entry)
+
+
+def _contested() -> Select[Any]:
+    """What some entries contest, as what is at odds with them."""
+    joined = relations.join(entries, entries.c.id == relations.c.target)
+    sides = (relations.c.target.label("entry"), relations.c.entry.label("target"))
+    chosen = sa.select(*sides, relations.c.kind, relations.c.at, *_SHOWN).select_from(joined)
+    targets = among_parameter(relations.c.entry, "targets")
+    return chosen.where(targets, relations.c.kind == str(Relation.CONTESTS), readable())
 
 
 @lru_cache(maxsize=1)

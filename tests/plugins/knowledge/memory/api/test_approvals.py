@@ -148,7 +148,8 @@ async def test_an_agent_has_many_long_requests_in_pages_and_each_by_its_id(
 ) -> None:
     said = "lorem ipsum " * 700
     ids = [(await ask(portal, f"Report {n}. {said}"))[0] for n in range(15)]
-    agent, listed, more = portal.mcp("members"), [], {}
+    agent, listed = portal.mcp("members"), []
+    more: dict[str, str] | None = {}
     while more is not None:
         answer = (await agent.call("list_approvals", more))["structuredContent"]
         assert len(json.dumps(answer)) < 15_000

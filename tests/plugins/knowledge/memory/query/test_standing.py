@@ -352,3 +352,29 @@ async def test_what_is_said_later_of_another_property_stays_behind(world: World)
     await write(world, "The index rebuild writes a log.")
     answer = await world.ask(ANA, "When does the index rebuild start?")
     assert contents(answer)[0] == earlier
+
+
+async def test_of_two_that_contest_each_other_both_are_marked(world: World) -> None:
+    old = await world.remember(ANA, "The yearly fee is 40 euros.", SHARED)
+    new = await world.remember(BEN, "The yearly fee is 60 euros.", SHARED)
+    assert (await relate(world, new, "contests", old, BEN)).status == "done"
+    told = {old.content: f"contested with {new.id}", new.content: f"contested with {old.id}"}
+    assert standings(await world.ask(ANA, "yearly fee")) == told
+    records = [await world.memory.reader.entry(each.id, ANA) for each in (old, new)]
+    shown = await world.memory.standing.of_each(records, caller_keys(ANA))
+    assert {id: each.text for id, each in shown.items()} == {
+        old.id: told[old.content],
+        new.id: told[new.content],
+    }
+    assert all(each.holds for each in shown.values())
+    await relate(world, new, "both_hold", old, ANA)
+    assert set(standings(await world.ask(ANA, "yearly fee")).values()) == {""}
+
+
+async def test_what_contests_an_entry_is_unmarked_for_who_may_not_read_that_one(
+    world: World,
+) -> None:
+    old = await world.remember(ANA, "The yearly fee is 40 euros.", SHARED)
+    new = await world.remember(BEN, "The yearly fee is 60 euros.", "organization")
+    await relate(world, new, "contests", old, BEN)
+    assert standings(await world.ask(CY, "yearly fee")) == {new.content: ""}
