@@ -44,6 +44,7 @@ from plugins.knowledge.memory.store.failure_log import FailureLog
 from plugins.knowledge.memory.store.inventory import Inventory
 from plugins.knowledge.memory.store.notices import Notices
 from plugins.knowledge.memory.store.reads import Reads
+from plugins.knowledge.memory.store.recent import Recent
 from plugins.knowledge.memory.store.relations import Relations
 from plugins.knowledge.memory.store.unit_of_work import UnitOfWork
 from plugins.knowledge.memory.store.vectors import MemoryVectors
@@ -60,6 +61,7 @@ from plugins.knowledge.memory.write.conversations import Conversations
 from plugins.knowledge.memory.write.entries import Entries
 from plugins.knowledge.memory.write.governed import GovernedEntries
 from plugins.knowledge.memory.write.late_reading import LateReading
+from plugins.knowledge.memory.write.near import NearEntries
 from plugins.knowledge.memory.write.relations import EntryRelations
 from plugins.knowledge.memory.write.verifications import Verifications
 from plugins.knowledge.retrieval.replaced import LOOK_INTERVAL_S
@@ -252,6 +254,7 @@ def _entries(
     audit = AuditLog(host.database, clock)
     working = WorkingLayer()
     store = Relations(host.database, clock)
+    recent = Recent(host.database, clock, None if vectors is None else vectors.findable)
     return Entries(
         reads=reads,
         writes=writes,
@@ -262,7 +265,7 @@ def _entries(
         clock=clock,
         tell=hub.tell,
         rules=rules,
-        relations=EntryRelations(store, reads, working, vectors),
+        relations=EntryRelations(store, reads, NearEntries(store, reads, vectors, recent)),
     )
 
 

@@ -56,10 +56,13 @@ class Embeddings:
                 found |= {row.text_hash: np.frombuffer(row.vector, np.float32) for row in rows}
         return found
 
-    async def own(self, texts: Mapping[str, str]) -> dict[str, Vector]:
+    async def own_in(
+        self, connection: AsyncConnection, texts: Mapping[str, str]
+    ) -> dict[str, Vector]:
         """The vectors that documents keep themselves, by key; those of other documents never.
 
         Args:
+            connection: of a transaction, or to read.
             texts: the fingerprint of each document's text, by the document's key.
         """
         import numpy as np
@@ -70,11 +73,10 @@ class Embeddings:
         table = _table()
         chosen = sa.select(table).where(table.c.model == self._model)
         found: dict[str, Vector] = {}
-        async with self._database.read() as connection:
-            for some in batches(sorted(texts)):
-                for row in await connection.execute(chosen.where(table.c.document.in_(some))):
-                    if row.text_hash == texts[row.document]:
-                        found[row.document] = np.frombuffer(row.vector, np.float32)
+        for some in batches(sorted(texts)):
+            for row in await connection.execute(chosen.where(table.c.document.in_(some))):
+                if row.text_hash == texts[row.document]:
+                    found[row.document] = np.frombuffer(row.vector, np.float32)
         return found
 
     async def of_document(self, key: str) -> dict[str, Vector]:

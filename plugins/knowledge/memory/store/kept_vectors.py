@@ -101,8 +101,15 @@ class KeptVectors:
 
     async def of(self, records: Collection[Record]) -> Mapping[str, Vector]:
         """The vectors of entries, by their ids; those are left out that are not kept."""
+        async with self._database.read() as connection:
+            return await self.of_in(connection, records)
+
+    async def of_in(
+        self, connection: AsyncConnection, records: Collection[Record]
+    ) -> Mapping[str, Vector]:
+        """The same, in a transaction."""
         wanted = {_document(each.id): fingerprint(each.text) for each in records if each.embedded}
-        found = await self._kept.own(wanted)
+        found = await self._kept.own_in(connection, wanted)
         return {document.removeprefix(MEMORY_PREFIX): vector for document, vector in found.items()}
 
 

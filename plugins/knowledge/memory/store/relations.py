@@ -236,11 +236,17 @@ class Relations:
 
     async def told_apart(self, numbers: Collection[int], keys: frozenset[str]) -> frozenset[int]:
         """The numbers of those turns in which something was found that one of the keys may read."""
+        async with self._database.read() as connection:
+            return await self.told_apart_in(connection, numbers, keys)
+
+    async def told_apart_in(
+        self, connection: AsyncConnection, numbers: Collection[int], keys: frozenset[str]
+    ) -> frozenset[int]:
+        """The same, in a transaction."""
         if not numbers or not keys:
             return frozenset()
         seen = {**key_values(keys, self._clock()), "turns": numbers}
-        async with self._database.read() as connection:
-            return frozenset(await connection.scalars(_found_in(), seen))
+        return frozenset(await connection.scalars(_found_in(), seen))
 
     async def ended_in(self, connection: AsyncConnection, entry: str, other: str) -> set[str]:
         """Which of two entries the other one of them ends, as was decided."""

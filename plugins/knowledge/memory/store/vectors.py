@@ -31,6 +31,7 @@ from plugins.knowledge.memory.model.policy import person_key
 from plugins.knowledge.memory.model.query_context import EntryFilter, Question
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.store.failure_log import FailureLog
+from plugins.knowledge.memory.store.findable import Findable
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
 from plugins.knowledge.retrieval.lasting_collection import LastingCollection
 from plugins.knowledge.retrieval.passages import fingerprint
@@ -111,11 +112,13 @@ class MemoryVectors:
     Attributes:
         behind: whether the store has yet to follow what other processes wrote, or was lost.
         replaced: the collections of other models, which go once nobody asks them.
+        findable: which entries became findable of late.
     """
 
     def __init__(self, host: Host, embedder: Embedder) -> None:
         self.embedder = embedder
         self.kept = KeptVectors(host.database, embedder.model)
+        self.findable = Findable()
         self._host = host
         self._failed = FailureLog(host.log)
         self._collections: dict[str, Collection] = {}
@@ -179,6 +182,8 @@ class MemoryVectors:
             by_layer.setdefault(record.layer, []).append(_point(record, vector))
         for layer, points in by_layer.items():
             await (await self._collection(layer)).upsert(points)
+        for record, _ in vectors:
+            self.findable.add(record.id, record.version)
 
     async def _put_later(self, vectors: Sequence[tuple[Record, Vector]]) -> None:
         for record, vector in vectors:

@@ -15,7 +15,8 @@ from plugins.knowledge.memory.model.responses import CreateResponse
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.audit import AuditRecord
 from plugins.knowledge.memory.write.embedding import entry_vector
-from plugins.knowledge.memory.write.relations import Near, Related
+from plugins.knowledge.memory.write.near import Look
+from plugins.knowledge.memory.write.relations import Related
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -32,7 +33,7 @@ class Said:
         record: the entry.
         vector: its vector, or None where it has none.
         related: what its writer says about earlier entries.
-        near: the earlier entries that were found near it.
+        look: what was found near it, and takes what is found once more under the lock.
         is_turn: whether it is a turn of a conversation, which another one of the same words repeats
             only where it stands behind the same turn.
     """
@@ -40,7 +41,7 @@ class Said:
     record: Record
     vector: Vector | None
     related: Sequence[Related]
-    near: Sequence[Near]
+    look: Look
     is_turn: bool
 
 
@@ -81,6 +82,7 @@ async def add_unless_said(entries: Entries, said: Said, caller: Caller) -> Seque
         if twins := [each for each, ended in pairs if ended is None]:
             raise _AlreadySaid(twins)
         between.extend((ended, each) for each, ended in pairs if ended is not None)
+        await entries.relations.nearby.again_in(connection, said.look)
 
     async def relate(connection: AsyncConnection) -> None:
         await entries.relations.write_in(connection, record.id, said.related, caller)
@@ -88,12 +90,11 @@ async def add_unless_said(entries: Entries, said: Said, caller: Caller) -> Seque
             await entries.relations.store.leave_in(connection, record.taken_from)
         for later, earlier in between:
             await entries.relations.store.seems_in(connection, later.id, earlier.id)
-        await entries.relations.found_in(connection, record.id, said.near)
+        await entries.relations.found_in(connection, record.id, said.look.near)
 
     writes = entries.audited(AuditRecord(person, "create", record.id, "done"))
-    there = relate if said.related or said.near or record.taken_from is not None else None
     try:
-        told = await writes.add([record], person, given, first=be_first, once_there=there)
+        told = await writes.add([record], person, given, first=be_first, once_there=relate)
     except _AlreadySaid as already:
         return already.by
     entries.tell(told)

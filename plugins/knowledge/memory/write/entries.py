@@ -34,12 +34,9 @@ from plugins.knowledge.memory.write.drafts import new_record, updated_record
 from plugins.knowledge.memory.write.duplicates import Said, add_unless_said, note_again, say_again
 from plugins.knowledge.memory.write.embedding import entry_vector
 from plugins.knowledge.memory.write.merging import merged
+from plugins.knowledge.memory.write.near import Look
 from plugins.knowledge.memory.write.places import in_its_place
-from plugins.knowledge.memory.write.relations import (
-    EntryRelations,
-    Near,
-    is_seen_by_others,
-)
+from plugins.knowledge.memory.write.relations import EntryRelations, is_seen_by_others
 from plugins.knowledge.memory.write.removals import remove
 
 if TYPE_CHECKING:
@@ -133,8 +130,8 @@ class Entries:
         before = None if after is None else await self.found(after, caller)
         placed = await in_its_place(self.reads, record, before, said_in)
         record = replace(placed, embedded=vector is not None)
-        near = await self.relations.near(record, vector, caller)
-        said = Said(record, vector, related, near, is_turn=after is not None)
+        look = await self.relations.nearby(record, vector, caller)
+        said = Said(record, vector, related, look, is_turn=after is not None)
         for _ in range(_MAX_ATTEMPTS):
             if not (twins := await add_unless_said(self, said, caller)):
                 return await self._created(said, caller, with_vector=bool(generate))
@@ -146,7 +143,8 @@ class Entries:
         """Show what was added, and what is answered of it."""
         note = await self.show(said.record, said.vector)
         entry = said.record.entry(_numbers(said.vector if with_vector else None))
-        near = await self.relations.named(said.near, said.related, caller)
+        decided = {target.id for target, _ in said.related}
+        near = await self.relations.nearby.named(said.look.near, decided, caller)
         return CreateResponse(entry=entry, status="created", near=near, note=note)
 
     async def update(
@@ -302,13 +300,16 @@ class Entries:
         )
         wanted = replace(wanted, embedded=vector is not None)
         is_same = wanted.text == current.text
-        near: list[Near] = []
+        look: Look | None = None
         # Who wants no vector beside a model wants it written fast: by words it takes as long again.
         if not is_same and (vector is not None or self.vectors is None):
-            near = await self.relations.near(wanted, vector, caller)
+            look = await self.relations.nearby(wanted, vector, caller)
 
         async def revise(connection: AsyncConnection) -> None:
+            if look is not None:
+                await self.relations.nearby.again_in(connection, look)
             if not is_same:
+                near = () if look is None else look.near
                 await self.relations.revise_in(connection, current, wanted, near)
 
         writes = self.audited(AuditRecord(person, "update", wanted.id, "done")).alongside(revise)
@@ -317,7 +318,8 @@ class Entries:
             return None
         self.tell([event])
         note = await self.show(wanted, vector, hidden=current.embedded)
-        told = await self.relations.named(near, (), caller)
+        near = () if look is None else look.near
+        told = await self.relations.nearby.named(near, (), caller)
         return CreateResponse(entry=wanted.entry(), status="updated", near=told, note=note)
 
     async def show(

@@ -2,58 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway.contract import Caller
-from gateway.toolkit.bm25 import term_id
 from gateway.toolkit.words import terms
-from plugins.knowledge.memory.algorithms.claims import claims
-from plugins.knowledge.memory.algorithms.contradictions import Likeness, compare, still_says
-from plugins.knowledge.memory.layers.working import WorkingLayer
-from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, Layer
+from plugins.knowledge.memory.algorithms.contradictions import Likeness, still_says
+from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.policy import person_key
-from plugins.knowledge.memory.model.query_context import EntryFilter, Question
 from plugins.knowledge.memory.model.record import NOTE_PREFIX, UPKEEP, Record
-from plugins.knowledge.memory.model.requests import Mode, RelationDraft
-from plugins.knowledge.memory.model.responses import NearEntry
+from plugins.knowledge.memory.model.requests import RelationDraft
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.rights.access import caller_keys, meet_only_within
 from plugins.knowledge.memory.rights.approval_rules import ApprovalNeeded, widens_readers
 from plugins.knowledge.memory.rights.roles import may_change
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.relations import Beside, Relations
-from plugins.knowledge.memory.store.vectors import MemoryVectors
-from plugins.knowledge.memory.store.words import term_ids
+from plugins.knowledge.memory.write.near import Near, NearEntries
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from plugins.knowledge.memory.store.vectors import Vector
-
-Near = tuple[Likeness, Record]
-"""An earlier entry, and how near it is."""
 Related = tuple[Record, Relation]
 """An earlier entry, and how the new one goes together with it."""
-CANDIDATES = 20
-"""Earlier entries that a new one is compared with, by meaning."""
-CANDIDATES_BY_WORDS = 6
-"""The same of each layer by words, for an entry without a vector: those with most of them."""
-TERMS_COMPARED = 6
-"""Terms of such an entry by which these are found: each costs a walk through all that have it."""
-MAX_NAMED = 3
-"""Earlier entries that a writer is told of."""
-MIN_NEAR = 0.6
-"""The cosine from which on an entry that contradicts nothing is named as near."""
-MAX_EXCERPT = 240
-"""Characters of each."""
-COMPARED_TOGETHER = LAYERS_WITH_VECTORS - {Layer.ARCHIVAL}
-"""Layers whose entries are compared with those of all of these: what is told in a conversation
-changes what is known, and what all are told changes what one has noted."""
-MAX_COMPARED = 2_000
-"""Characters of a text that is compared; longer ones state many things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +36,12 @@ class EntryRelations:
     Attributes:
         store: where that is kept.
         reads: the entries.
-        working: working memory, which has no relations.
-        vectors: the vector store, or None where the portal has no model.
+        nearby: finds those that are near.
     """
 
     store: Relations
     reads: Reads
-    working: WorkingLayer
-    vectors: MemoryVectors | None
+    nearby: NearEntries
 
     async def targets(
         self, record: Record, drafts: Sequence[RelationDraft], caller: Caller
@@ -126,93 +97,6 @@ class EntryRelations:
             not meet_only_within(wanted.readers, each.readers, saw)
             for each in await self.store.ended_by(current.id)
         )
-
-    async def near(self, record: Record, vector: Vector | None, caller: Caller) -> list[Near]:
-        """Earlier entries that are near in meaning and say something else, the likeliest first.
-
-        Args:
-            record: the new entry.
-            vector: its vector, or None where it has none.
-            caller: who writes; nothing is named that they may not read.
-        """
-        if record.layer is Layer.WORKING or len(record.content) > MAX_COMPARED:
-            return []
-        question = Question(
-            text=record.text,
-            mode=Mode.HYBRID,
-            keys=caller_keys(caller),
-            person=caller.person,
-            limit=CANDIDATES_BY_WORDS if vector is None else CANDIDATES,
-            terms=() if vector is not None else _about(record),
-            vector=vector,
-            entry_filter=EntryFilter(),
-        )
-        layers: frozenset[Layer] = frozenset({record.layer})
-        if record.layer in COMPARED_TOGETHER and (vector is not None or self.vectors is None):
-            layers = COMPARED_TOGETHER
-        cosines = await self._candidates(layers, question)
-        cosines.pop(record.id, None)
-        earlier = await self._others(record, cosines, question.keys)
-        found = [
-            (_compared(record, each, cosines[each.id]), each)
-            for each in earlier
-            if not _repeats(record, each)
-            and each.layer in layers
-            and len(each.content) <= MAX_COMPARED
-        ]
-        near = [pair for pair in found if _counts(pair[0])]
-        return sorted(near, key=lambda pair: (not pair[0].replaces, -pair[0].cosine, pair[1].id))
-
-    async def named(
-        self, near: Sequence[Near], related: Sequence[Related], caller: Caller
-    ) -> list[NearEntry]:
-        """What a writer is told of: what holds, and of which they have not said how it goes.
-
-        Args:
-            near: the earlier entries that are near.
-            related: those of which the writer says how they go together with the new one.
-            caller: the writer.
-        """
-        decided = {target.id for target, _ in related}
-        told = [
-            (likeness, each)
-            for likeness, each in near
-            if each.id not in decided and (likeness.replaces or likeness.cosine >= MIN_NEAR)
-        ]
-        challenged = {each.id for _, each in told if each.challenged}
-        ended = await self.store.ended(challenged, caller_keys(caller))
-        holding = [
-            _near(likeness, each)
-            for likeness, each in told
-            if each.id not in ended and not self.store.is_over(each)
-        ]
-        return holding[:MAX_NAMED]
-
-    async def _others(
-        self, record: Record, ids: Collection[str], keys: frozenset[str]
-    ) -> list[Record]:
-        """Entries that an entry is compared with: no turn whose facts are, nor its own."""
-        found = (await self.reads.read(ids, keys)).values()
-        turns = {each.number for each in found if each.layer is Layer.EPISODIC}
-        told_apart = await self.store.told_apart({record.number, *turns} - {0}, keys)
-        if record.number in told_apart:
-            return []
-        apart = {record.taken_from, *told_apart}
-        return [each for each in found if each.number not in apart]
-
-    async def _candidates(
-        self, layers: Collection[Layer], question: Question
-    ) -> dict[str, float | None]:
-        """The ids of some layers' entries to compare with, each with how near it is, if known."""
-        vectors, vector = self.vectors, question.vector
-        if vectors is None or vector is None:
-            words = [await self.reads.search_words(each, question) for each in sorted(layers)]
-            return {one.id: None for each in words for one in each.found}
-        try:
-            near = await vectors.nearest(layers, question, vector)
-        except Exception:  # the vector store is away: the words' candidates are left
-            return {}
-        return {each.id: each.cosine for each in near if each.passage == 0}
 
     async def write_in(
         self, connection: AsyncConnection, entry: str, related: Sequence[Related], caller: Caller
@@ -344,14 +228,6 @@ def _meet(one: Record, other: Record, person: str) -> bool:
     return not meet_only_within(one.readers, other.readers, {person_key(person)})
 
 
-def _about(record: Record) -> tuple[int, ...]:
-    """The terms that tell best what an entry is about: those of subjects, then the first ones."""
-    told = claims(record.content, record.metadata.author or "")
-    subjects = {term_id(term) for each in told for term in each.subject | each.attribute}
-    ordered = sorted(term_ids(record.text), key=lambda term: term not in subjects)
-    return tuple(ordered[:TERMS_COMPARED])
-
-
 def _goes_on(wanted: Record, current: Record, beside: Beside) -> bool:
     """Whether what an entry was said to do to another one holds of its new words as well."""
     if beside.is_later or not (beside.kind.ends_the_other or beside.kind is Relation.CONTESTS):
@@ -360,40 +236,8 @@ def _goes_on(wanted: Record, current: Record, beside: Beside) -> bool:
     return not before.isdisjoint(terms(wanted.content))
 
 
-def _repeats(record: Record, other: Record) -> bool:
-    """Whether an entry says what another does, in the same words and not of another time."""
-    times = {(each.validity.valid_from, each.validity.valid_until) for each in (record, other)}
-    of_two_times = len(times) == 2 and (None, None) not in times
-    return record.fingerprint == other.fingerprint and not of_two_times
-
-
-def _compared(record: Record, other: Record, cosine: float | None) -> Likeness:
-    """How an entry compares with an earlier one; in the same words of another time it is near."""
-    if record.fingerprint == other.fingerprint:
-        return Likeness(False, 1.0, "the same words, of another time")
-    return compare(record, other, cosine)
-
-
 def _found(likeness: Likeness) -> Relation:
     return Relation.SEEMS_TO_REPLACE if likeness.replaces else Relation.IS_NEWER
-
-
-def _counts(likeness: Likeness) -> bool:
-    """Whether it matters that an entry is near: to who writes, or to the order of answers."""
-    return likeness.replaces or likeness.one_thing or likeness.cosine >= MIN_NEAR
-
-
-def _near(likeness: Likeness, record: Record) -> NearEntry:
-    said = record.content
-    shown = said if len(said) <= MAX_EXCERPT else f"{said[:MAX_EXCERPT]}…"
-    return NearEntry(
-        id=record.id,
-        content=shown,
-        similarity=round(likeness.cosine, 3),
-        seems=Relation.SEEMS_TO_REPLACE if likeness.replaces and not likeness.reversed else None,
-        why=likeness.why,
-        changed=record.changed,
-    )
 
 
 def _invalid(message: str) -> MemoryFailed:
