@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, TypeVar
 
@@ -67,6 +67,23 @@ class MemoryFailed(ToolFailed):
         self.number = code
 
 
+_SAID_BY_PYDANTIC = "Value error, "
+"""What it puts before our own words."""
+_WHOLE = frozenset({"entry", "validity", "metadata", "options", "filters", "layer"})
+"""Parts of a request that tools have no argument for: they take what is in them."""
+_OF_TOOLS = {"created_at": "written_at", "created_after": "since", "created_before": "until"}
+"""What tools call fields of the protocol that have another name there."""
+
+
+def _named(place: Sequence[str | int]) -> str:
+    """What a tool calls the argument that stands at a place of a request."""
+    names = [number for number, each in enumerate(place) if isinstance(each, str)]
+    if not names or place[names[-1]] in _WHOLE:
+        return "the arguments"
+    name, *within = place[names[-1] :]
+    return ".".join([_OF_TOOLS.get(str(name), str(name)), *map(str, within)])
+
+
 def validate(model: type[M], asked: dict[str, Any]) -> M:
     """The request that a tool's arguments stand for.
 
@@ -77,7 +94,7 @@ def validate(model: type[M], asked: dict[str, Any]) -> M:
         return model.model_validate(asked)
     except ValidationError as error:
         told = [
-            f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg']}"
+            f"{_named(each['loc'])}: {each['msg'].removeprefix(_SAID_BY_PYDANTIC)}"
             for each in error.errors(include_url=False, include_input=False)
         ]
         raise MemoryFailed(

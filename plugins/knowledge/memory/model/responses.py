@@ -111,7 +111,7 @@ class QueryResponse(BaseModel):
 
 
 class NearEntry(BaseModel):
-    """An earlier entry that is near in meaning, and says something else."""
+    """An entry that is near in meaning."""
 
     id: str
     content: str = Field(description="What it says, or its beginning.")
@@ -119,7 +119,12 @@ class NearEntry(BaseModel):
     seems: Relation | None = Field(
         None, description="seems_to_replace: the new entry seems to replace it."
     )
-    why: str = Field("", description="What makes it seem so.")
+    later: bool = Field(
+        False,
+        description="It is the later of the two: what was written now tells of a time before it, "
+        "and replaces nothing that it says.",
+    )
+    why: str = Field("", description="What makes it seem so, or that it says the same.")
     changed: datetime = Field(description="When it was last written.")
 
 
@@ -144,7 +149,7 @@ class CreateResponse(BaseModel):
     )
     near: list[NearEntry] = Field(
         default_factory=list,
-        description="Earlier entries near in meaning: say how the new one goes together with them.",
+        description="Entries near in meaning: say how the new one goes together with them.",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from mcp_types import InputRequiredResult
 from pydantic import BaseModel, ConfigDict, Field
@@ -27,6 +27,9 @@ from plugins.knowledge.memory.tools.recall import recall_tools
 from plugins.knowledge.memory.tools.standing import standing_tools
 from plugins.knowledge.memory.write.consent import NeedsAnswer, consent_through
 
+TIMES = ("event_at", "valid_from", "valid_until")
+"""What says when an entry happens and holds."""
+
 
 class Kept(BaseModel):
     """What became of a write."""
@@ -38,7 +41,8 @@ class Kept(BaseModel):
     note: str | None = Field(None, description="What has to happen next, and who must act.")
     near: list[NearEntry] = Field(
         default_factory=list,
-        description="Earlier entries near in meaning: say how they go together (settle_memory).",
+        description="Entries near in meaning, or that say the same: say how they go together "
+        "(settle_memory), the later one first.",
     )
 
 
@@ -179,9 +183,10 @@ def _remember(memory: Memory) -> Tool:
     return Tool(
         "remember",
         "Keep something for later: a fact, a decision, a preference, what happened. One thing an "
-        "entry, in words that stand for themselves. What is known already keeps its id, and gets "
-        "surer where it comes from another source or author. Where it seems to replace an earlier "
-        "one it says so: decide with settle_memory, or ask. Never keep a secret.",
+        "entry, in words that stand for themselves. What you have said for the same readers keeps "
+        "its id, and gets surer where it comes from another source or author; what others said, or "
+        "you for other readers, stands beside it and is named in near. Where it seems to replace "
+        "an earlier one it says so: decide with settle_memory, or ask. Never keep a secret.",
         run,
         args=NewMemory,
         result=Kept,
@@ -200,6 +205,14 @@ class ChangedMemory(BaseModel):
     content: str | None = Field(None, description="What it is to say, all of it.")
     title: str | None = Field(None, description="Its new name.")
     tags: list[str] | None = Field(None, description="Its new tags, all of them.")
+    event_at: UtcMoment | None = Field(None, description="When it happens, where that changes.")
+    valid_from: UtcMoment | None = Field(None, description="From when on it holds.")
+    valid_until: LastMoment | None = Field(
+        None, description="When it ceases to hold; a day counts whole. So a fact ends."
+    )
+    without: list[Literal["event_at", "valid_from", "valid_until"]] = Field(
+        default_factory=list, description="Of these, what it is to have no more."
+    )
     version: int | None = Field(None, description="The version that you have read.")
     policy: AccessPolicy | None = Field(
         None, description="Who may read it from now on; only its owner can say so."
@@ -226,6 +239,10 @@ class ChangedMemory(BaseModel):
         metadata = {**record.metadata.model_dump(), **said}
         content = record.content if self.content is None else self.content
         entry = {"content": content, "metadata": metadata, "version": self.version}
+        times = self.model_dump(include=set(TIMES), exclude_none=True)
+        if times or self.without:
+            kept = {name: getattr(record.validity, name) for name in TIMES}
+            entry["validity"] = {**kept, **times, **dict.fromkeys(self.without)}
         named = {"policy", "approved_users", "allowed_teams"}
         if readers := self.model_dump(include=named, exclude_none=True):
             wanted = {**record.access.model_dump(), **readers}
@@ -247,8 +264,8 @@ def _update(memory: Memory) -> Tool:
 
     return Tool(
         "update_memory",
-        "Change an entry, or who reads it; what you leave out stays as it is. Others' changes "
-        "since your version are kept where they touch something else.",
+        "Change an entry, when it holds, or who reads it; what you leave out stays as it is. "
+        "Others' changes since your version are kept where they touch something else.",
         run,
         args=ChangedMemory,
         result=Kept,

@@ -48,7 +48,7 @@ class KeptSentence(BaseModel):
     )
     near: list[NearEntry] = Field(
         default_factory=list,
-        description="Earlier entries near in meaning: say how they go together (settle_memory).",
+        description="Entries near in meaning: say how they go together (settle_memory).",
     )
 
 

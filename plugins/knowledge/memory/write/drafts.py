@@ -37,7 +37,7 @@ def new_record(request: CreateRequest, caller: Caller, person: str, now: datetim
         MemoryFailed: the entry is blank or too large, or for somebody else.
     """
     check_content(request.entry)
-    check_past(request.entry.created_at, now, "created_at")
+    check_past(request.entry.created_at, now, "created_at (in tools: written_at)")
     target = request.options.layer
     layer = DEFAULT_LAYER if target is None else target.type
     if target is not None and target.user_id not in (None, person) and not caller.admin:

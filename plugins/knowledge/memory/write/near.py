@@ -42,6 +42,8 @@ MIN_NEAR = 0.6
 """The cosine from which on an entry that contradicts nothing is named as near."""
 MAX_EXCERPT = 240
 """Characters of each."""
+SAYS_THE_SAME = "it says the same"
+"""Why an entry of the same words is named, which another person or other readers have."""
 COMPARED_TOGETHER = LAYERS_WITH_VECTORS - {Layer.ARCHIVAL}
 """Layers whose entries are compared with those of all of these: what is told in a conversation
 changes what is known, and what all are told changes what one has noted."""
@@ -84,7 +86,6 @@ class Look:
             and each.id not in known
             and each.layer in self.layers
             and len(each.content) <= MAX_COMPARED
-            and not _repeats(self.record, each)
         ]
         self.near += [pair for pair in found if _counts(pair[0])]
         self.near.sort(key=lambda pair: (not pair[0].replaces, -pair[0].cosine, pair[1].id))
@@ -107,7 +108,7 @@ class NearEntries:
     recent: Recent
 
     async def __call__(self, record: Record, vector: Vector | None, caller: Caller) -> Look:
-        """Look for earlier entries that are near in meaning and say something else.
+        """Look for earlier entries that are near in meaning.
 
         Args:
             record: the new entry.
@@ -243,7 +244,13 @@ def _repeats(record: Record, other: Record) -> bool:
 
 
 def _compared(record: Record, other: Record, cosine: float | None) -> Likeness:
-    """How an entry compares with an earlier one; in the same words of another time it is near."""
+    """How an entry compares with an earlier one; in the same words it is near.
+
+    What its owner has said so for the same readers is no other one, and never added
+    (``duplicates.py``).
+    """
+    if _repeats(record, other):
+        return Likeness(False, 1.0, SAYS_THE_SAME)
     if record.fingerprint == other.fingerprint:
         return Likeness(False, 1.0, "the same words, of another time")
     return compare(record, other, cosine)
@@ -262,6 +269,7 @@ def _near(likeness: Likeness, record: Record) -> NearEntry:
         content=shown,
         similarity=round(likeness.cosine, 3),
         seems=Relation.SEEMS_TO_REPLACE if likeness.replaces and not likeness.reversed else None,
+        later=likeness.reversed,
         why=likeness.why,
         changed=record.changed,
     )

@@ -79,6 +79,7 @@ class EntryRelations:
                     f"You can read {target.id}, not end it: that takes its owner, or one whom its "
                     "policy names. Say contests, and both are marked until they decide.",
                 )
+            _check_order(record, target, draft.kind)
             related[target.id] = (target, draft.kind)
         return list(related.values())
 
@@ -221,6 +222,28 @@ def is_seen_by_others(record: Record, related: Sequence[Related], person: str) -
         person: who says so.
     """
     return any(kind.ends_the_other and _meet(record, target, person) for target, kind in related)
+
+
+def _check_order(later: Record, earlier: Record, kind: Relation) -> None:
+    """Refuse that an entry supersedes one that holds from a later day on.
+
+    What says nothing of when it holds was so when it was written, and what is said now may
+    supersede what was said of a time to come.
+
+    Raises:
+        MemoryFailed: it does.
+    """
+    begins, other = (each.validity.valid_from for each in (later, earlier))
+    if begins is None:
+        begins = later.created
+        other = min(other or earlier.created, earlier.created)
+    if kind is Relation.SUPERSEDES and other is not None and begins.date() < other.date():
+        raise MemoryFailed(
+            ErrorCode.CONFLICT,
+            f"The entry that is to supersede {earlier.id} is of {begins:%Y-%m-%d}, before that one "
+            f"({other:%Y-%m-%d}). Say that {earlier.id} supersedes it (settle_memory with "
+            f"id={earlier.id}), or that it corrects {earlier.id}, where that was wrong all along.",
+        )
 
 
 def _meet(one: Record, other: Record, person: str) -> bool:

@@ -39,7 +39,14 @@ async def test_a_fact_is_kept_found_changed_and_forgotten(world: World) -> None:
         ("remember", {"content": "a", "tags": ["\0"]}, "NUL"),
         ("query_memory", {"query": "a\0b"}, "NUL"),
         ("query_memory", {"query": "gate", "agent_id": "\0"}, "NUL"),
-        ("query_memory", {"query": "gate", "limit": 500}, "options.limit"),
+        ("query_memory", {"query": "gate", "limit": 500}, r"\. limit: "),
+        ("remember", {"content": "a", "written_at": "2039-01-01"}, "written_at"),
+        ("query_memory", {"query": "gate", "tags": ["a"] * 101}, r"\. tags: "),
+        (
+            "remember",
+            {"content": "a", "valid_from": "2026-03-01", "valid_until": "2026-02-01"},
+            r"^Invalid arguments\. the arguments: valid_until has to be later than valid_from$",
+        ),
     ],
 )
 async def test_what_does_not_fit_is_told_and_no_fault_of_the_portals(
@@ -56,3 +63,26 @@ async def test_an_id_that_nobody_has_is_refused(world: World, tool: str, id: str
     with pytest.raises(MemoryFailed) as refused:
         await call(world, tool, id=id)
     assert refused.value.number in {ErrorCode.NOT_FOUND, ErrorCode.INVALID_REQUEST}
+
+
+async def test_a_fact_is_ended_and_its_dates_are_corrected_and_taken_back(world: World) -> None:
+    kept = await call(world, "remember", content="Rita leads the shop.", valid_from="2025-01-01")
+    ended = await call(world, "update_memory", id=kept.id, valid_until="2026-02-27")
+    assert ended.version == 2
+    shown = await call(world, "get_memory", id=kept.id)
+    assert shown.standing is not None
+    assert not shown.standing.holds
+    assert (str(shown.valid_from)[:10], shown.content) == ("2025-01-01", "Rita leads the shop.")
+    times = {"valid_from": "2025-03-01", "event_at": "2024-12-24"}
+    await call(world, "update_memory", id=kept.id, without=["valid_until"], **times)
+    shown = await call(world, "get_memory", id=kept.id)
+    assert (shown.standing, shown.valid_until) == (None, None)
+    assert (str(shown.valid_from)[:10], str(shown.event_at)[:10]) == ("2025-03-01", "2024-12-24")
+    await call(world, "update_memory", id=kept.id, content="Rita leads the workshop.")
+    assert (await call(world, "get_memory", id=kept.id)).valid_from == shown.valid_from
+
+
+async def test_a_fact_does_not_end_before_it_begins(world: World) -> None:
+    kept = await call(world, "remember", content="Rita leads the shop.", valid_from="2025-01-01")
+    with pytest.raises(MemoryFailed, match="valid_until has to be later than valid_from"):
+        await call(world, "update_memory", id=kept.id, valid_until="2024-01-01")
