@@ -171,7 +171,7 @@ async def test_an_agent_remembers_over_mcp_and_rest_and_sees_nothing_of_another_
 
         assert await asked(ana, "valve") == [id]
         past = await hers.call_tool("memory_history", {"id": id})
-        assert [each["version"] for each in past.structured_content["versions"]] == [2, 1]
+        assert [each["version"] for each in past.structured_content["data"]] == [2, 1]
         assert await asked(ben, "valve") == []
         for tool in ("memory_history", "forget"):
             refused = await his.call_tool(tool, {"id": id})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, Literal
 
 from mcp_types import InputRequiredResult
@@ -19,9 +18,10 @@ from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest
 from plugins.knowledge.memory.model.responses import CreateResponse, NearEntry
 from plugins.knowledge.memory.model.validity import MAX_RELATIONS
 from plugins.knowledge.memory.rights.recipients import check_named
-from plugins.knowledge.memory.tools.annotations import ADDS, CHANGES, READ_ONLY
+from plugins.knowledge.memory.tools.annotations import ADDS, CHANGES
 from plugins.knowledge.memory.tools.approvals import PENDING_NOTE, approval_tools
 from plugins.knowledge.memory.tools.conversations import conversation_tool
+from plugins.knowledge.memory.tools.history import history_tool
 from plugins.knowledge.memory.tools.people import people_tool
 from plugins.knowledge.memory.tools.recall import recall_tools
 from plugins.knowledge.memory.tools.standing import standing_tools
@@ -55,22 +55,6 @@ class Forgotten(BaseModel):
     note: str | None = Field(None, description="What has to happen next, and who must act.")
 
 
-class PastVersion(BaseModel):
-    """One version of an entry."""
-
-    version: int
-    written: datetime
-    by: str = Field(description="Who wrote it.")
-    content: str | None = Field(None, description="What it said; none where only this is kept.")
-
-
-class History(BaseModel):
-    """What an entry was, the newest version first."""
-
-    id: str
-    versions: list[PastVersion]
-
-
 def tools(memory: Memory) -> list[Tool]:
     """The tools over memory, in the order in which a model should consider them."""
     return [
@@ -85,7 +69,7 @@ def tools(memory: Memory) -> list[Tool]:
             floor=Tier.PUBLIC,
             title="Forget",
         ),
-        Tool.of(_history(memory), annotations=READ_ONLY, floor=Tier.PUBLIC, title="Memory history"),
+        history_tool(memory),
         *standing_tools(memory),
         people_tool(memory),
         *approval_tools(memory),
@@ -300,31 +284,6 @@ def _forget(memory: Memory) -> Any:
         )
 
     return forget
-
-
-def _history(memory: Memory) -> Any:
-    async def memory_history(id: str, *, caller: Caller) -> History:
-        """See what an entry said before, who changed it, and when.
-
-        Args:
-            id: The entry's id, as `query_memory` gives it.
-        """
-        versions = await memory.reader.history(id, caller)
-        names = await memory.authors.names({each.by for each in versions})
-        return History(
-            id=id,
-            versions=[
-                PastVersion(
-                    version=each.number,
-                    written=each.at,
-                    by="you" if each.by == caller.person else names.get(each.by, each.by),
-                    content=None if each.fields is None else each.fields["content"],
-                )
-                for each in versions
-            ],
-        )
-
-    return memory_history
 
 
 def _write_result(made: CreateResponse) -> Kept:

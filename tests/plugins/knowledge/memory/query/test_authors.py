@@ -91,7 +91,7 @@ async def test_a_history_calls_those_who_wrote_by_their_names(world: World) -> N
     await world.change(BEN, entry.id, "Beds are watered at seven.")
     for who, by in ((ANA, ["Ben", "you"]), (BEN, ["you", "Ana"])):
         past = await run(world, who, "memory_history", id=entry.id)
-        assert [each.by for each in past.versions] == by
+        assert [each.by for each in await past.ready(past.items)] == by
 
 
 async def test_working_memory_is_answered_without_the_database(

@@ -27,7 +27,7 @@ async def test_a_fact_is_kept_found_changed_and_forgotten(world: World) -> None:
     changed = await call(world, "update_memory", id=kept.id, content="At ten.", version=1)
     assert changed.version == 2
     past = await call(world, "memory_history", id=kept.id)
-    assert [each.content for each in past.versions] == ["At ten.", "The gate opens at nine."]
+    assert [each.fields["content"] for each in past.items] == ["At ten.", "The gate opens at nine."]
     assert (await call(world, "forget", id=kept.id)).forgotten
     assert (await call(world, "query_memory", query="at ten")).results == []
 
