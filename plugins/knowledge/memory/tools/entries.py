@@ -24,6 +24,7 @@ from plugins.knowledge.memory.tools.conversations import conversation_tool
 from plugins.knowledge.memory.tools.history import history_tool
 from plugins.knowledge.memory.tools.people import people_tool
 from plugins.knowledge.memory.tools.recall import recall_tools
+from plugins.knowledge.memory.tools.same_words import SameWords, words_left
 from plugins.knowledge.memory.tools.standing import standing_tools
 from plugins.knowledge.memory.write.consent import NeedsAnswer, consent_through
 
@@ -51,6 +52,11 @@ class Forgotten(BaseModel):
 
     id: str
     forgotten: bool
+    same_words: list[SameWords] = Field(
+        default_factory=list,
+        description="What still holds words of it: the turn of a conversation it comes from, or "
+        "what was found in it. Where these are to go too, forget each by its id.",
+    )
     approval: str | None = Field(None, description="The request that waits for a person.")
     note: str | None = Field(None, description="What has to happen next, and who must act.")
 
@@ -270,6 +276,7 @@ def _forget(memory: Memory) -> Any:
             hard: Whether to remove its earlier versions and every copy as well, for good; also of
                 what you forgot in the last 30 days.
         """
+        left = await words_left(memory, id, caller)
         request = validate(DeleteRequest, {"id": id, "options": {"hard_delete": hard}})
         try:
             gone = await memory.governed.delete(request, caller, consent_through(memory.exchange()))
@@ -279,6 +286,7 @@ def _forget(memory: Memory) -> Any:
         return Forgotten(
             id=gone.entry_id,
             forgotten=gone.deleted,
+            same_words=left,
             approval=waits and waits.request_id,
             note=PENDING_NOTE if waits else gone.note,
         )

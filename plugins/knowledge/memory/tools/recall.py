@@ -224,16 +224,18 @@ def _get(memory: Memory) -> Any:
             verified=await _looked(memory, record, caller),
             confidence=said.confidence,
             importance=said.importance,
-            turn=_turn(said.custom.get(FROM)),
+            turn=await _turn(memory, said.custom.get(FROM), caller),
             note=_NOTE if id.startswith(NOTE_PREFIX) else None,
         )
 
     return get_memory
 
 
-def _turn(said: object) -> str | None:
-    """The turn that an entry says it comes from; others may write anything into that field."""
-    return said if isinstance(said, str) and is_generated_id(said) else None
+async def _turn(memory: Memory, said: object, caller: Caller) -> str | None:
+    """The turn that an entry says it comes from, where the caller can read it still."""
+    if not isinstance(said, str) or not is_generated_id(said):
+        return None  # others may write anything into that field
+    return said if await memory.entries.reads.read([said], caller_keys(caller)) else None
 
 
 async def _looked(memory: Memory, record: Record, caller: Caller) -> LastLook | None:
