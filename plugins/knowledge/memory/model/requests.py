@@ -156,6 +156,16 @@ class QueryRequest(Sent):
     options: QueryOptions = QueryOptions()
     layer: QueryLayers = QueryLayers()
 
+    def archived(self) -> QueryRequest:
+        """The same, put to the archive, for how many fit there alone: none of them is shown."""
+        update = {
+            "layer": self.layer.model_copy(update={"types": (Layer.ARCHIVAL,)}),
+            "options": self.options.model_copy(
+                update={"limit": 1, "offset": MAX_OFFSET, "top_k": MAX_RESULTS, "nearest": 0}
+            ),
+        }
+        return self.model_copy(update=update)
+
 
 class RelationDraft(Part):
     """How an entry goes together with an earlier one."""

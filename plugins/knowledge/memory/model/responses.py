@@ -126,6 +126,7 @@ class NearEntry(BaseModel):
     )
     why: str = Field("", description="What makes it seem so, or that it says the same.")
     changed: datetime = Field(description="When it was last written.")
+    layer: Layer = Field(description="Where it is.")
 
 
 class ApprovalRequired(BaseModel):

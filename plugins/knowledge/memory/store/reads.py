@@ -75,7 +75,7 @@ class Reads:
     """
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
-        self.database, self._clock = database, clock
+        self.database, self.clock = database, clock
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
         """Entries by their ids, with their writers; not those gone, or that no key may read."""
@@ -83,7 +83,7 @@ class Reads:
         possible = sorted(id for id in ids if id.isascii() and id.isprintable())
         if not possible or not keys:
             return {}
-        seen = key_values(keys, self._clock())
+        seen = key_values(keys, self.clock())
         async with self.database.read() as connection:
             rows = await connection.execute(_entries_by_id(), {**seen, "ids": possible})
             return {row.id: record_of(row, _writer(row)) for row in rows}
@@ -106,10 +106,10 @@ class Reads:
             entries.c.fingerprint == record.fingerprint,
             entries.c.layer == str(record.layer),
             unmarked(),  # what was true before is said anew
-            is_live(self._clock()),
+            is_live(self.clock()),
         )
         found = [record_of(row) for row in await connection.execute(alike)]
-        said, now, is_event = record.validity, self._clock(), record.layer is Layer.EPISODIC
+        said, now, is_event = record.validity, self.clock(), record.layer is Layer.EPISODIC
         return [
             each
             for each in found
@@ -137,7 +137,7 @@ class Reads:
 
     async def owner_of(self, id: str) -> str | None:
         """Whose entry this is, for the portal's own work; None where there is none any more."""
-        own = sa.select(entries.c.owner).where(entries.c.id == id, is_live(self._clock()))
+        own = sa.select(entries.c.owner).where(entries.c.id == id, is_live(self.clock()))
         async with self.database.read() as connection:
             owner: str | None = await connection.scalar(own)
         return owner
@@ -195,7 +195,7 @@ class Reads:
             readable(),
             *filter_conditions(FilterShape.of(entry_filter)),
         )
-        values = key_values(keys, self._clock()) | filter_values(entry_filter)
+        values = key_values(keys, self.clock()) | filter_values(entry_filter)
         chosen = sa.select(entries.c.id, changed.label("changed")).where(*where)
         counted = sa.select(sa.func.count()).select_from(entries).where(*where)
         async with self.database.read() as connection:
@@ -301,7 +301,7 @@ class Reads:
             entries.c.updated, entries.c.created, type_=entries.c.created.type
         )
         old = sa.select(entries).where(
-            entries.c.owner == owner, changed < before, is_live(self._clock())
+            entries.c.owner == owner, changed < before, is_live(self.clock())
         )
         async with self.database.read() as connection:
             rows = await connection.execute(old.order_by(changed, entries.c.id).limit(limit))
@@ -316,7 +316,7 @@ class Reads:
             limit: how many at most.
         """
         own = (entries.c.owner == owner, entries.c.verified.is_not(None))
-        chosen = sa.select(entries).where(*own, is_live(self._clock()))
+        chosen = sa.select(entries).where(*own, is_live(self.clock()))
         async with self.database.read() as connection:
             rows = await connection.execute(chosen.order_by(entries.c.number.desc()).limit(limit))
             return [record_of(row) for row in rows]
@@ -324,7 +324,7 @@ class Reads:
     async def last_of(self, record: Record) -> Record | None:
         """What an entry's owner wrote last in its layer."""
         own = (entries.c.owner == record.owner, entries.c.layer == str(record.layer))
-        last = sa.select(entries).where(*own, is_live(self._clock()))
+        last = sa.select(entries).where(*own, is_live(self.clock()))
         async with self.database.read() as connection:
             found = await connection.execute(last.order_by(entries.c.number.desc()).limit(1))
             row = found.one_or_none()
@@ -333,7 +333,7 @@ class Reads:
     def asked(self, question: Question) -> tuple[FilterShape, dict[str, Any]]:
         """Which filters a question has, and all that its conditions compare with."""
         by = question.entry_filter
-        return FilterShape.of(by), key_values(question.keys, self._clock()) | filter_values(by)
+        return FilterShape.of(by), key_values(question.keys, self.clock()) | filter_values(by)
 
 
 @lru_cache(maxsize=1)

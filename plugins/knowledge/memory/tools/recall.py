@@ -23,6 +23,7 @@ from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.query.lists import ListFilters
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.tools.annotations import READ_ONLY
+from plugins.knowledge.memory.tools.authors import check_author
 from plugins.knowledge.memory.tools.results import (
     EventAt,
     Listed,
@@ -168,7 +169,14 @@ def _query(memory: Memory) -> Tool:
         by_words = memory.query.embedder is None
         floor, nearest = (0.0, 0) if by_words else (FLOOR, MAX_NEAREST)
         answer = await memory.query(asked.request(nearest=nearest), caller, floor)
-        return memories(answer, asked.query, asked.offset)
+        archived = 0
+        if not answer.metadata.total_results:
+            if asked.author is not None:
+                await check_author(memory, asked.author, caller)
+            if not asked.layers:
+                archive = asked.request(nearest=0).archived()
+                archived = (await memory.query(archive, caller, floor)).metadata.total_results
+        return memories(answer, asked.query, asked.offset, archived)
 
     return Tool(
         "query_memory",
@@ -285,7 +293,10 @@ async def list_entries(memory: Memory, filters: ListFilters, caller: Caller) -> 
 
 def _list(memory: Memory) -> Tool:
     async def run(asked: ListFilters, caller: Caller) -> Listing[Any]:
-        return await list_entries(memory, asked, caller)
+        found = await list_entries(memory, asked, caller)
+        if not found.total and asked.author is not None:
+            await check_author(memory, asked.author, caller)
+        return found
 
     return Tool(
         "list_memory",

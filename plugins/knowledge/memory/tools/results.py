@@ -106,13 +106,14 @@ class Memories(BriefResult):
         return "\n".join(lines) or "Nothing."
 
 
-def memories(answer: QueryResponse, question: str, offset: int) -> Memories:
+def memories(answer: QueryResponse, question: str, offset: int, archived: int = 0) -> Memories:
     """An answer within the budget.
 
     Args:
         answer: the answer to the question.
         question: as it was asked.
         offset: how many results were skipped.
+        archived: how many fit in the archive, where that was looked at.
     """
     asked = frozenset(terms(question))
     shown: list[Remembered] = []
@@ -132,7 +133,7 @@ def memories(answer: QueryResponse, question: str, offset: int) -> Memories:
         next_offset=after if shown and after < total else None,
         nearest=[_near(each, asked) for each in near],
         layers=answer.metadata.layers_queried,
-        note=_note(answer, fits=bool(shown), offset=offset),
+        note=_note(answer, archived, fits=bool(shown), offset=offset),
     )
 
 
@@ -215,12 +216,14 @@ def _times(one: Remembered | Near, standing: str) -> list[str]:
     return said
 
 
-def _note(answer: QueryResponse, *, fits: bool, offset: int) -> str | None:
+def _note(answer: QueryResponse, archived: int, *, fits: bool, offset: int) -> str | None:
     said = answer.metadata
     notes = [f"{layer}: {why}" for layer, why in said.layers_failed.items()]
     if not fits and not offset:
         below = f" What is nearest has less than {FLOOR}." if answer.nearest else ""
         notes.insert(0, f"Nothing fits.{below}")
+    if archived:
+        notes.append(f'{archived} in the archive fit: ask with layers=["archival"].')
     if said.layers_by_words:
         named = ", ".join(said.layers_by_words)
         notes.append(f"Searched by their words alone, so ask in those: {named}.")

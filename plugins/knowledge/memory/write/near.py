@@ -45,8 +45,8 @@ MAX_EXCERPT = 240
 SAYS_THE_SAME = "it says the same"
 """Why an entry of the same words is named, which another person or other readers have."""
 COMPARED_TOGETHER = LAYERS_WITH_VECTORS - {Layer.ARCHIVAL}
-"""Layers whose entries are compared with those of all of these: what is told in a conversation
-changes what is known, and what all are told changes what one has noted."""
+"""Layers whose entries are compared with those of all of these, and with the archive: what is told
+in a conversation changes what is known, and what all are told changes what one has noted."""
 MAX_COMPARED = 2_000
 """Characters of a text that is compared; longer ones state many things."""
 
@@ -120,7 +120,7 @@ class NearEntries:
             return Look(record, vector, held)
         layers: frozenset[Layer] = frozenset({record.layer})
         if record.layer in COMPARED_TOGETHER and (vector is not None or self.vectors is None):
-            layers = COMPARED_TOGETHER
+            layers = COMPARED_TOGETHER | {Layer.ARCHIVAL}
         question = Question(
             text=record.text,
             mode=Mode.HYBRID,
@@ -132,7 +132,8 @@ class NearEntries:
             entry_filter=EntryFilter(),
         )
         look = Look(record, vector, held, layers, await self.recent.moment())
-        cosines = await self._candidates(layers, question)
+        cosines = await self._candidates(layers - {Layer.ARCHIVAL}, question)
+        cosines |= await self._candidates(layers & {Layer.ARCHIVAL}, question)
         found = list((await self.reads.read(cosines, held)).values())
         turns = _turns(record, found)
         told_apart = await self.store.told_apart(turns, held) if turns else frozenset()
@@ -188,7 +189,12 @@ class NearEntries:
     async def _candidates(
         self, layers: Collection[Layer], question: Question
     ) -> dict[str, float | None]:
-        """The ids of some layers' entries to compare with, each with how near it is, if known."""
+        """The ids of some layers' entries to compare with, each with how near it is, if known.
+
+        The vectors of all that are given are in one collection.
+        """
+        if not layers:
+            return {}
         vectors, vector = self.vectors, question.vector
         if vectors is None or vector is None:
             words = [await self.reads.search_words(each, question) for each in sorted(layers)]
@@ -272,4 +278,5 @@ def _near(likeness: Likeness, record: Record) -> NearEntry:
         later=likeness.reversed,
         why=likeness.why,
         changed=record.changed,
+        layer=record.layer,
     )

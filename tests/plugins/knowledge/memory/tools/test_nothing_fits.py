@@ -1,0 +1,95 @@
+"""Where nothing fits, an answer says what to do: ask the archive, or another author."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, DEE, Opener, World
+from tests.plugins.knowledge.memory.tools.test_tools import call
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
+KEY = "The fuse box key is under the blue pot."
+ARCHIVED = '1 in the archive fit: ask with layers=["archival"].'
+SHARED = {"policy": "shared", "allowed_teams": ["garden"]}
+
+
+async def archive(world: World, content: str = KEY) -> str:
+    """Keep something that upkeep has put into the archive; its id."""
+    kept = await call(world, "remember", content=content, importance=0.1)
+    world.clock.time += timedelta(days=95)
+    await world.memory.upkeep.once()
+    shown = await call(world, "get_memory", id=kept.id)
+    assert shown.layer == "archival"
+    return str(kept.id)
+
+
+async def test_what_fits_in_the_archive_is_told_and_not_shown(world: World) -> None:
+    id = await archive(world)
+    answer = await call(world, "query_memory", query=KEY)
+    assert answer.results == []
+    assert ARCHIVED in (answer.note or "")
+    (found,) = (await call(world, "query_memory", query=KEY, layers=["archival"])).results
+    assert found.id == id
+    other = await call(world, "query_memory", query="when do the bees swarm", layers=["semantic"])
+    assert "archive" not in (other.note or "")
+    assert "archive" not in ((await call(world, "query_memory", BEN, query=KEY)).note or "")
+
+
+async def test_without_a_model_the_archive_is_told_as_well(open_world: Opener) -> None:
+    world = await open_world(None)
+    await archive(world)
+    assert ARCHIVED in (await call(world, "query_memory", query=KEY)).note
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(KEY, "it says the same"), (KEY.replace("blue", "red"), "the same thing has another value")],
+)
+async def test_what_is_written_is_compared_with_the_archive(
+    world: World, content: str, why: str
+) -> None:
+    id = await archive(world)
+    again = await call(world, "remember", content=content)
+    assert [(each.id, each.layer) for each in again.near] == [(id, "archival")]
+    assert again.near[0].why in (why, "")
+
+
+async def refused(world: World, tool: str, who: Any = ANA, **args: Any) -> str:
+    with pytest.raises(MemoryFailed) as failed:
+        await call(world, tool, who, **args)
+    assert failed.value.number is ErrorCode.INVALID_REQUEST
+    return str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"), [("query_memory", {"query": "parking"}), ("list_memory", {})]
+)
+async def test_an_author_of_whom_there_is_nothing_is_refused(
+    world: World, tool: str, args: dict[str, Any]
+) -> None:
+    await world.remember(ANA, "Parking is free on Sundays.", SHARED)
+    await world.remember(DEE, "Parking is for members.")
+    told = await refused(world, tool, BEN, author="Anna", **args)
+    assert "by 'Anna'. Did you mean Ana?" in told
+    # Whose entries one may not read is told from nobody.
+    assert "Did you mean" not in await refused(world, tool, BEN, author="Dee", **args)
+    assert "Did you mean" not in await refused(world, tool, BEN, author="Deee", **args)
+
+
+async def test_an_author_who_is_known_and_says_nothing_of_it_is_no_error(world: World) -> None:
+    await world.remember(ANA, "Parking is free on Sundays.", SHARED)
+    answer = await call(world, "query_memory", BEN, query="when do the bees swarm", author="Ana")
+    assert answer.results == []
+    assert (await call(world, "list_memory", BEN, author="ana", tags=["x"])).total == 0
+
+
+async def test_whom_a_conversation_names_is_suggested_as_well(world: World) -> None:
+    await world.remember(ANA, "Noor: I water the beds.", author="Noor")
+    assert "Did you mean Noor?" in await refused(world, "query_memory", query="beds", author="Nor")
+    nobody = replace(DEE, person="person:eve")
+    assert "Noor" not in await refused(world, "query_memory", nobody, query="beds", author="Nor")
