@@ -11,10 +11,11 @@ from plugins.knowledge.memory.api.rates import READS
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.author import AUTHOR_FIELD, AUTHOR_FILTER, Author
 from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
+from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.requests import Sent
 from plugins.knowledge.memory.model.responses import Standing
-from plugins.knowledge.memory.query.lists import ListFilters, ZonedMoment
+from plugins.knowledge.memory.query.lists import ListFilters
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.tools.recall import PAGE, list_entries
 
@@ -30,8 +31,8 @@ class EntriesAsked(Sent):
         None, min_length=1, max_length=200, description="Written by this agent."
     )
     policy: AccessPolicy | None = Field(None, description="Under this access policy.")
-    since: ZonedMoment | None = Field(None, description="Created then or later, with a zone.")
-    until: ZonedMoment | None = Field(None, description="Created then or earlier, with a zone.")
+    since: UtcMoment | None = Field(None, description="Created then or later.")
+    until: LastMoment | None = Field(None, description="Created then or earlier.")
 
     def filters(self) -> ListFilters:
         """The same, as memory reads it."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model import labels as by
 from plugins.knowledge.memory.model.author import AUTHOR_FILTER
 from plugins.knowledge.memory.model.entry import Layer
-from plugins.knowledge.memory.model.fields import Moment, Part, in_utc
+from plugins.knowledge.memory.model.fields import LastMoment, Part, UtcMoment
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.query_context import EntryFilter, WrittenBy
 from plugins.knowledge.memory.model.record import Record
@@ -23,15 +22,6 @@ from plugins.knowledge.memory.query.authors import Authors
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.rights.roles import Roles, require_role
 from plugins.knowledge.memory.store.reads import Reads
-
-
-def _with_zone(moment: datetime) -> datetime:
-    if moment.tzinfo is None:
-        raise ValueError("say which zone the time is of, such as 2026-03-01T12:00:00Z")
-    return in_utc(moment)
-
-
-ZonedMoment = Annotated[Moment, AfterValidator(_with_zone)]
 
 
 class ListFilters(Part):
@@ -45,8 +35,8 @@ class ListFilters(Part):
         None, min_length=1, max_length=200, description="Written by this agent."
     )
     policy: AccessPolicy | None = Field(None, description="Under this access policy.")
-    since: ZonedMoment | None = Field(None, description="Created then or later, with a zone.")
-    until: ZonedMoment | None = Field(None, description="Created then or earlier, with a zone.")
+    since: UtcMoment | None = Field(None, description="Created then or later.")
+    until: LastMoment | None = Field(None, description="Created then or earlier.")
 
     def entry_filter(self, person: str | None, written: WrittenBy | None) -> EntryFilter:
         """The same, as every store reads it.
@@ -76,20 +66,21 @@ class ListedIds:
     Attributes:
         ids: those that were looked for, 10,000 at most.
         total: how many there are.
-        changed: when each was last written.
+        created: when each was first written. What is changed while somebody goes from page to page
+            stays where it is, so that they come to all of it.
     """
 
     ids: Sequence[str]
     total: int
-    changed: Mapping[str, datetime]
+    created: Mapping[str, datetime]
 
     def place(self, id: str) -> tuple[float, str]:
-        """Where an entry stands, in ascending order: what is written later is before it.
+        """Where an entry stands, in ascending order: what is first written later is before it.
 
         Args:
             id: one of these.
         """
-        return -self.changed[id].timestamp(), id
+        return -self.created[id].timestamp(), id
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +114,7 @@ class EntryLists:
         stored, total = await self.reads.listed(
             layers - {Layer.WORKING}, entry_filter, held, MAX_OFFSET
         )
-        moments: Mapping[str, datetime] = {**stored, **{each.id: each.changed for each in pad}}
+        moments: Mapping[str, datetime] = {**stored, **{each.id: each.created for each in pad}}
         listed = ListedIds([], total + len(pad), moments)
         return replace(listed, ids=sorted(moments, key=listed.place)[:MAX_OFFSET])
 

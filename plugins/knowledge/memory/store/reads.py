@@ -183,26 +183,23 @@ class Reads:
             limit: how many at most.
 
         Returns:
-            When each was last written, by its id, and how many there are in all.
+            When each was first written, by its id, and how many there are in all.
         """
         if not keys or not layers:
             return {}, 0
-        changed = sa.func.coalesce(
-            entries.c.updated, entries.c.created, type_=entries.c.created.type
-        )
         where = (
             entries.c.layer.in_(sorted(layers)),
             readable(),
             *filter_conditions(FilterShape.of(entry_filter)),
         )
         values = key_values(keys, self.clock()) | filter_values(entry_filter)
-        chosen = sa.select(entries.c.id, changed.label("changed")).where(*where)
+        chosen = sa.select(entries.c.id, entries.c.created).where(*where)
         counted = sa.select(sa.func.count()).select_from(entries).where(*where)
         async with self.database.read() as connection:
             total = int(await connection.scalar(counted, values) or 0)
-            newest = chosen.order_by(changed.desc(), entries.c.id).limit(limit)
+            newest = chosen.order_by(entries.c.created.desc(), entries.c.id).limit(limit)
             rows = await connection.execute(newest, values)
-            return {row.id: row.changed for row in rows}, total
+            return {row.id: row.created for row in rows}, total
 
     async def search_words(self, layer: Layer, question: Question) -> WordAnswers:
         """The entries of a layer that have the question's words.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -105,6 +106,34 @@ async def test_who_changes_what_is_listed_comes_to_the_end_of_the_list(
             break
     assert len(seen) == len(kept)
     assert set(seen) == kept
+
+
+async def test_what_is_changed_by_others_between_two_pages_is_listed(portal: TestPortal) -> None:
+    kept = [await write(portal, f"Entry {n}. " + "y" * 300) for n in range(60)]
+    page = (await portal.http("members").get(f"{OWN}/entries")).json()
+    seen = [each["id"] for each in page["data"]]
+    unseen = [each for each in kept if each not in seen]
+    for id in unseen[:3]:
+        assert not (
+            await portal.call("update_memory", {"id": id, "tags": ["x"]}, tier="members")
+        ).is_error
+    await write(portal, "A brand new fact on tomatoes.")
+    while cursor := page["pagination"].get("cursor"):
+        page = (
+            await portal.http("members").get(f"{OWN}/entries", params={"cursor": cursor})
+        ).json()
+        seen += [each["id"] for each in page["data"]]
+    assert seen == kept[::-1]
+
+
+async def test_a_list_takes_days_as_a_query_does(portal: TestPortal) -> None:
+    kept = await write(portal, "The gate is blue.")
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    for day in ({"since": today}, {"until": today}, {"since": f"{today}T00:00:00"}):
+        listed = await portal.call("list_memory", day, tier="members")
+        asked = await portal.http("members").get(f"{OWN}/entries", params=day)
+        for answer in (listed.structured, asked.json()):
+            assert [each["id"] for each in answer["data"]] == [kept]
 
 
 async def test_the_servers_instructions_name_memory(portal: TestPortal) -> None:
