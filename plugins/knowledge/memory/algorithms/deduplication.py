@@ -63,7 +63,7 @@ def deduplicate(
         }
     )
     later: dict[str, Any] = (
-        {} if winner.id == new else {"version": winner.version + 1, "updated": now}
+        {} if winner.id == new else {"version": winner.version + 1, "updated": now, "worded": None}
     )
     said: dict[str, Any] = {"content": surest.content, "source": surest.source, "metadata": known}
     if new is not None:

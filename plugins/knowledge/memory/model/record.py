@@ -64,6 +64,7 @@ class Record:
         embedded: whether it has a vector.
         created: when it was first written.
         updated: when it was last written, if that was later.
+        worded: when its content was last written, where its last change was of something else.
         placed: when it came to its layer.
         uses: how often it was an answer, or was read.
         used: when that was last, or when it was written.
@@ -94,6 +95,7 @@ class Record:
     placed: datetime
     used: datetime
     updated: datetime | None = None
+    worded: datetime | None = None
     version: int = 1
     versioned: bool = True
     embedded: bool = False
@@ -123,6 +125,21 @@ class Record:
     def changed(self) -> datetime:
         """When it was last written."""
         return self.updated or self.created
+
+    @property
+    def said(self) -> datetime:
+        """When what it says was last written: who changes its tags or readers says nothing anew."""
+        return self.worded or self.changed
+
+    @property
+    def looked_at(self) -> datetime | None:
+        """When somebody last wrote or verified what it says; None where nobody has to look.
+
+        What happened is as it was, however long ago.
+        """
+        if self.layer is Layer.EPISODIC or self.validity.event_at is not None:
+            return None
+        return self.said if self.verified is None else max(self.said, self.verified.at)
 
     @property
     def state(self) -> str:

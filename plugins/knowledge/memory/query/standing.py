@@ -267,8 +267,8 @@ class StandingOrder:
         return standing.model_copy(update={"text": text}) if text else None
 
     def _unverified(self, record: Record, now: datetime) -> int | None:
-        seen = max(record.changed, record.verified.at if record.verified else record.changed)
-        return (now - seen).days if now - seen > self.review_age else None
+        seen = record.looked_at
+        return (now - seen).days if seen is not None and now - seen > self.review_age else None
 
 
 def _in_words(standing: Standing, source: str) -> str:

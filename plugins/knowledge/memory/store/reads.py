@@ -294,14 +294,14 @@ class Reads:
             before: the moment.
             limit: how many at most.
         """
-        changed = sa.func.coalesce(
-            entries.c.updated, entries.c.created, type_=entries.c.created.type
-        )
+        own = entries.c
+        said = sa.func.coalesce(own.worded, own.updated, own.created, type_=own.created.type)
+        of_now = (own.layer != str(Layer.EPISODIC), own.event_at.is_(None))
         old = sa.select(entries).where(
-            entries.c.owner == owner, changed < before, is_live(self.clock())
+            own.owner == owner, said < before, *of_now, is_live(self.clock())
         )
         async with self.database.read() as connection:
-            rows = await connection.execute(old.order_by(changed, entries.c.id).limit(limit))
+            rows = await connection.execute(old.order_by(said, own.id).limit(limit))
             found = [record_of(row) for row in rows]
         return [each for each in found if each.verified is None or each.verified.at < before]
 

@@ -48,6 +48,7 @@ entries = Table(
     Column("embedded", Boolean, nullable=False),
     Column("created", UtcDateTime, nullable=False),
     Column("updated", UtcDateTime),
+    Column("worded", UtcDateTime),
     Column("placed", UtcDateTime, nullable=False),
     Column("uses", Integer, nullable=False),
     Column("used", UtcDateTime, nullable=False),
@@ -68,7 +69,8 @@ entries = Table(
     _where_set("taken_from"),
 )
 """One row an entry; ``deleted`` is set where it was forgotten and may still be looked up by its
-owner, ``expires`` where its layer keeps entries for a time only."""
+owner, ``expires`` where its layer keeps entries for a time only, ``worded`` where its last change
+was of something else than its content."""
 
 relations = Table(
     "memory_relations",

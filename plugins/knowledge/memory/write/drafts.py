@@ -100,6 +100,7 @@ def updated_record(current: Record, request: CreateRequest, now: datetime) -> Re
         access=requested_access(request) if policy else current.access,
         version=current.version + 1,
         updated=now,
+        worded=None if entry.content != current.content else current.said,
         used=now,
         expires=None if life is None else now + life,
         validity=entry.validity if "validity" in entry.model_fields_set else current.validity,

@@ -218,6 +218,7 @@ class Entries:
             agreement: what a person said yes to.
         """
         wanted = replace(record, access=access, version=record.version + 1, updated=self.clock())
+        wanted = replace(wanted, worded=record.said)
         self.rules.check(wanted, record, agreement)
         vector: Vector | None = None
         if self.vectors is not None:
