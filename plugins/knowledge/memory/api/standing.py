@@ -10,7 +10,7 @@ from gateway.contract import Caller, Route
 from plugins.knowledge.memory.api.rates import READS, WRITES
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.outcomes import Decision
-from plugins.knowledge.memory.model.requests import RelationDraft, Sent
+from plugins.knowledge.memory.model.requests import MAX_OFFSET, RelationDraft, Sent
 from plugins.knowledge.memory.model.responses import RelationResponse, VerificationResponse
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.query.review import Review
@@ -38,7 +38,11 @@ class VerificationAsked(Sent):
 
 
 class ReviewAsked(Sent):
-    """What the review queue takes: nothing."""
+    """Which page of the review queue is shown."""
+
+    offset: int = Field(
+        0, ge=0, le=MAX_OFFSET, description="How many of each kind to skip: an earlier next_offset."
+    )
 
 
 def standing_routes(memory: Memory) -> list[Route]:
@@ -51,7 +55,7 @@ def standing_routes(memory: Memory) -> list[Route]:
         return await memory.verify(asked.id, caller, asked.against)
 
     async def review(asked: ReviewAsked, caller: Caller) -> Review:
-        return await memory.review(caller)
+        return await memory.review(caller, asked.offset)
 
     write = partial(Route, method="POST", operation="updates", rate=WRITES)
     return [

@@ -22,6 +22,8 @@ MAX_ITEMS = 50
 """Of each kind."""
 MAX_LOOKED_AT = 500
 """Pairs that are looked through for those that the caller may decide."""
+MAX_OVERDUE = 1_000
+"""Entries that are looked through for those that nobody has looked at for long."""
 MAX_EXCERPT = 240
 """Characters of an entry."""
 
@@ -52,8 +54,17 @@ class ReviewDocument(BaseModel):
     reason: str
 
 
+class ReviewTotals(BaseModel):
+    """How much waits of each kind, as far as was looked: of pairs 500, of entries 1,000."""
+
+    pairs: int
+    unverified: int
+    source_changed: int
+    documents: int
+
+
 class Review(BaseModel):
-    """What waits for a look, the newest pairs and the oldest entries first."""
+    """What waits for a look, the newest pairs and the oldest entries first; of each kind a page."""
 
     pairs: list[ReviewPair] = Field(description="Say with settle_memory how they go together.")
     unverified: list[ReviewEntry] = Field(
@@ -68,6 +79,8 @@ class Review(BaseModel):
         description="Documents past their type's age or their end, contested, superseded in a "
         "circle, or whose source has changed: of yours, or of all for an admin.",
     )
+    totals: ReviewTotals | None = Field(None, description="How much waits of each kind in all.")
+    next_offset: int | None = Field(None, description="Give it as offset for those that follow.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,28 +97,42 @@ class ReviewQueue:
     roles: Roles
     documents: Standings
 
-    async def __call__(self, caller: Caller) -> Review:
+    async def __call__(self, caller: Caller, offset: int = 0) -> Review:
         """What a caller can decide, or look at.
+
+        Args:
+            caller: who looks.
+            offset: how many of each kind to skip: what an earlier answer gave as ``next_offset``.
 
         Raises:
             MemoryFailed: the caller may not read.
         """
         person = require_role(caller, self.roles.read, "review memory")
         stale = self.standing.clock() - self.standing.review_age
-        oldest = await self.standing.reads.unverified(person, stale, MAX_ITEMS)
+        oldest = await self.standing.reads.unverified(person, stale, MAX_OVERDUE)
         wanting = await asyncio.to_thread(self.documents.wanting_look, caller.tier)
         own = [each for each in wanting if _is_asked(each, caller)]
+        pairs, changed = await self._pairs(caller), await self._changed(person, caller)
+        end = offset + MAX_ITEMS
+        totals = ReviewTotals(
+            pairs=len(pairs),
+            unverified=len(oldest),
+            source_changed=len(changed),
+            documents=len(own),
+        )
         return Review(
-            pairs=await self._pairs(caller),
-            unverified=[_brief(each) for each in oldest],
-            source_changed=await self._changed(person, caller),
-            documents=[_document(each) for each in own[:MAX_ITEMS]],
+            pairs=pairs[offset:end],
+            unverified=[_brief(each) for each in oldest[offset:end]],
+            source_changed=changed[offset:end],
+            documents=[_document(each) for each in own[offset:end]],
+            totals=totals,
+            next_offset=end if max(totals.model_dump().values()) > end else None,
         )
 
     async def _changed(self, person: str, caller: Caller) -> list[ReviewEntry]:
         verified = await self.standing.reads.verified(person, MAX_LOOKED_AT)
         changed = await self.standing.changed_sources(verified, caller_keys(caller))
-        return [_brief(each) for each in verified if each.id in changed][:MAX_ITEMS]
+        return [_brief(each) for each in verified if each.id in changed]
 
     async def _pairs(self, caller: Caller) -> list[ReviewPair]:
         held = caller_keys(caller)
@@ -118,7 +145,7 @@ class ReviewQueue:
             if newer is None or older is None or not may_change(caller, older):
                 continue
             shown.append(ReviewPair(kind=each.kind, newer=_brief(newer), older=_brief(older)))
-        return shown[:MAX_ITEMS]
+        return shown
 
 
 def _brief(record: Record) -> ReviewEntry:

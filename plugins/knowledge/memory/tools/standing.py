@@ -104,9 +104,13 @@ def _verify(memory: Memory) -> Any:
 
 
 def _review(memory: Memory) -> Any:
-    async def review_memory(*, caller: Caller) -> Review:
+    async def review_memory(offset: int = 0, *, caller: Caller) -> Review:
         """See what waits for a look: entries that seem to replace others, or are contested, where
-        you may decide; yours that nobody has verified for long; documents past their age."""
-        return await memory.review(caller)
+        you may decide; yours that nobody has verified for long; documents past their age.
+
+        Args:
+            offset: How many of each kind to skip: the next_offset of an earlier answer.
+        """
+        return await memory.review(caller, max(0, offset))
 
     return review_memory

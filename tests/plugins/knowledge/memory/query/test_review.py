@@ -89,3 +89,19 @@ async def test_an_agent_has_the_queue_by_a_tool(world: World) -> None:
     assert tool.args is not None
     found: Any = await tool.run(tool.args(), ANA)
     assert found.model_dump() == (await world.memory.review(ANA)).model_dump()
+
+
+async def test_a_long_queue_is_told_and_goes_on(world: World) -> None:
+    for number in range(53):
+        await world.remember(ANA, f"Plot {number} belongs to family {number * 7 + 3}.")
+    world.clock.time += timedelta(days=400)
+    (tool,) = (each for each in standing_tools(world.memory) if each.name == "review_memory")
+    assert tool.args is not None
+    seen: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = await tool.run(tool.args.model_validate({"offset": offset}), ANA)
+        assert page.totals.unverified == 53
+        seen += [each.id for each in page.unverified]
+        offset = page.next_offset
+    assert len(seen) == len(set(seen)) == 53
