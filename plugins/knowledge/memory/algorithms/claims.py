@@ -17,6 +17,7 @@ from gateway.toolkit.words import STOP_WORDS, stem
 from plugins.knowledge.memory.algorithms import vocabulary as known
 from plugins.knowledge.memory.algorithms.plain_values import also_said, plain, with_plain_halves
 from plugins.knowledge.memory.algorithms.sentences import sentences
+from plugins.knowledge.memory.algorithms.tense import is_coming, is_present
 
 MAX_CLAIMS = 6
 """Sentences of a text that are looked at."""
@@ -53,6 +54,8 @@ class Claim:
         adds: whether it says that something is so too.
         names: the terms of its subject that have capitals.
         surnames: of these the ones behind another: "Meyer" of "Ana Meyer".
+        coming: whether it announces something.
+        present: whether it says how it is now, and of no change.
     """
 
     subject: frozenset[str]
@@ -70,6 +73,8 @@ class Claim:
     adds: bool = False
     names: frozenset[str] = frozenset()
     surnames: frozenset[str] = frozenset()
+    coming: bool = False
+    present: bool = False
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -147,6 +152,8 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
         adds="also" in lowered[1:] or lowered[-1:] == ["too"],
         names=frozenset(_terms(filter(_is_name, subject), frozenset())),
         surnames=frozenset(_terms(_surnames(subject), frozenset())),
+        coming=is_coming(sentence),
+        present=is_present(sentence),
     )
 
 

@@ -124,7 +124,7 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
         cosine: of the texts they stand in, or None where that is not known.
     """
     near = 1.0 if cosine is None else cosine
-    if _of_two_voices(new, old) or not _one_thing(new, old, near):
+    if _of_two_voices(new, old) or _of_two_times(new, old) or not _one_thing(new, old, near):
         return ""
     come, gone = new.said - old.terms, old.said - new.terms
     if new.negated != old.negated and _denies(new, old):
@@ -146,9 +146,14 @@ def _of_two_voices(new: Claim, old: Claim) -> bool:
     return bool(new.voice and old.voice and new.voice != old.voice)
 
 
+def _of_two_times(new: Claim, old: Claim) -> bool:
+    """Whether one announces what is to come, and the other says how it is now: both hold."""
+    return old.coming and new.present and not new.negated
+
+
 def _apart(new: Claim, old: Claim) -> bool:
     """Whether each has a word of its own for what it is about, or for a property of it."""
-    if _count_apart(new, old) or _other_kinds(new, old):
+    if _of_two_times(new, old) or _count_apart(new, old) or _other_kinds(new, old):
         return True
     own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
     # Of two people who are said to do one thing the later one may have taken it over.

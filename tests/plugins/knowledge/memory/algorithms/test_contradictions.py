@@ -97,6 +97,21 @@ TOLD_APART = [
     ("The choir meets on Monday.", "The choir meets on Thursday too."),
     ("The choir meets on Monday.", "The choir also meets on Thursday."),
 ]
+ANNOUNCED = [
+    ("The office moves to Berlin in May.", "The office is in Hamburg now."),
+    ("The gate code changes in May.", "The gate code is 9876 now."),
+    ("The gate code will be 1234 from June.", "The gate code is 9876 now."),
+    ("The library will open at 8 from May on.", "The library opens at 9 now."),
+    ("The shop closes next month.", "The shop is still open."),
+    ("The office will move to Berlin.", "The office is currently in Hamburg."),
+]
+ANNOUNCED_ANEW = [
+    ("The workshop will be on Tuesday.", "The workshop is on Monday now."),
+    ("The meeting will start at 9.", "The meeting starts at 10 now."),
+    ("The shop closes in May.", "The shop closes in June now."),
+    ("The office moves to Berlin in May.", "The office moves to Hamburg in May instead."),
+    ("The party will be in the garden.", "The party was moved to the hall now."),
+]
 OF_ONESELF = [
     ("I live in Porto.", "I live in Lisbon now."),
     ("I work at Siemens.", "I work at Bosch now."),
@@ -198,6 +213,21 @@ def test_one_value_in_two_forms_and_values_that_both_hold_replace_nothing(
 ) -> None:
     assert not compare(said(after), said(before), cosine).replaces
     assert not compare(said(before), said(after), cosine).replaces
+
+
+@pytest.mark.parametrize(("before", "after"), ANNOUNCED)
+@pytest.mark.parametrize("cosine", [0.6, NEAR, 0.95])
+def test_what_is_announced_is_not_replaced_by_how_it_is_now(
+    before: str, after: str, cosine: float
+) -> None:
+    found = compare(said(after), said(before), cosine)
+    assert not found.replaces
+    assert not found.one_thing
+
+
+@pytest.mark.parametrize(("before", "after"), ANNOUNCED_ANEW)
+def test_another_time_or_place_replaces_what_was_announced(before: str, after: str) -> None:
+    assert compare(said(after), said(before), 0.8).replaces
 
 
 @pytest.mark.parametrize(
