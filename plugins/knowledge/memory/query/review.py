@@ -44,6 +44,12 @@ class ReviewPair(BaseModel):
     older: ReviewEntry
 
 
+class OddPair(ReviewPair):
+    """Two entries at odds, of which one is read."""
+
+    yours: bool = Field(description="Whether you may decide, with settle_memory.")
+
+
 class ReviewDocument(BaseModel):
     """A document that wants a look."""
 
@@ -134,18 +140,35 @@ class ReviewQueue:
         changed = await self.standing.changed_sources(verified, caller_keys(caller))
         return [_brief(each) for each in verified if each.id in changed]
 
+    async def of(self, id: str, caller: Caller) -> list[OddPair]:
+        """What an entry is at odds with, of what a caller may read; the newest first.
+
+        Args:
+            id: the entry's.
+            caller: who reads it.
+        """
+        return (await self._at_odds(caller, id))[:MAX_ITEMS]
+
     async def _pairs(self, caller: Caller) -> list[ReviewPair]:
+        found = [each for each in await self._at_odds(caller) if each.yours]
+        return [ReviewPair(kind=each.kind, newer=each.newer, older=each.older) for each in found]
+
+    async def _at_odds(self, caller: Caller, of: str | None = None) -> list[OddPair]:
         held = caller_keys(caller)
-        found = await self.standing.relations.undecided(held, MAX_LOOKED_AT)
+        found = await self.standing.relations.undecided(held, MAX_LOOKED_AT, of)
         ids = {id for each in found for id in (each.entry, each.target)}
         records = await self.standing.reads.read(ids, held)
-        shown: list[ReviewPair] = []
-        for each in found:
-            newer, older = records.get(each.entry), records.get(each.target)
-            if newer is None or older is None or not may_change(caller, older):
-                continue
-            shown.append(ReviewPair(kind=each.kind, newer=_brief(newer), older=_brief(older)))
-        return shown
+        known = ((each.kind, records.get(each.entry), records.get(each.target)) for each in found)
+        return [
+            OddPair(
+                kind=kind,
+                newer=_brief(newer),
+                older=_brief(older),
+                yours=may_change(caller, older),
+            )
+            for kind, newer, older in known
+            if newer is not None and older is not None
+        ]
 
 
 def _brief(record: Record) -> ReviewEntry:

@@ -97,13 +97,24 @@ class Relations:
         async with self._database.read() as connection:
             return [_challenge(row) for row in await connection.execute(_challenging(), seen)]
 
-    async def undecided(self, keys: frozenset[str], limit: int) -> list[Challenge]:
-        """Pairs that nobody has decided, the newest first, of what one of the keys may read."""
+    async def undecided(
+        self, keys: frozenset[str], limit: int, of: str | None = None
+    ) -> list[Challenge]:
+        """Pairs that nobody has decided, the newest first, of what one of the keys may read.
+
+        Args:
+            keys: the caller's.
+            limit: at most so many.
+            of: the id of an entry, of whose pairs alone is asked.
+        """
         seen = {**key_values(keys, self._clock()), "most": limit}
         if not keys:
             return []
+        if of is not None:
+            seen["of"] = of
+        query = _undecided(of is not None)
         async with self._database.read() as connection:
-            return [_challenge(row) for row in await connection.execute(_undecided(), seen)]
+            return [_challenge(row) for row in await connection.execute(query, seen)]
 
     async def ended(self, targets: Collection[str], keys: frozenset[str]) -> frozenset[str]:
         """Which of some entries others end, as was decided, of what one of the keys may read.
@@ -335,13 +346,16 @@ def _contested() -> Select[Any]:
     return chosen.where(targets, relations.c.kind == str(Relation.CONTESTS), readable())
 
 
-@lru_cache(maxsize=1)
-def _undecided() -> Select[Any]:
+@lru_cache(maxsize=2)
+def _undecided(of_one: bool) -> Select[Any]:
     """The pairs of which the earlier one still holds, as far as its reader may know."""
     found = relations.c.kind.in_((str(Relation.SEEMS_TO_REPLACE), str(Relation.CONTESTS)))
     newest = (relations.c.at.desc(), relations.c.entry)
     holds = sa.and_(~_ended(relations.c.target), ~_over(relations.c.target))
-    return _chosen().where(found, holds).order_by(*newest).limit(sa.bindparam("most"))
+    one = sa.bindparam("of", type_=relations.c.entry.type)
+    own = [sa.or_(relations.c.entry == one, relations.c.target == one)] if of_one else []
+    chosen = _chosen().where(found, holds, *own)
+    return chosen.order_by(*newest).limit(sa.bindparam("most"))
 
 
 @lru_cache(maxsize=1)

@@ -21,6 +21,7 @@ from plugins.knowledge.memory.model.record import NOTE_PREFIX, Record, is_genera
 from plugins.knowledge.memory.model.requests import QueryRequest
 from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.query.lists import ListFilters
+from plugins.knowledge.memory.query.review import OddPair
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.tools.annotations import READ_ONLY
 from plugins.knowledge.memory.tools.authors import check_author
@@ -88,6 +89,9 @@ class WholeMemory(BaseModel):
     event_at: EventAt = None
     valid_from: ValidFrom = None
     valid_until: ValidUntil = None
+    at_odds: list[OddPair] | None = Field(
+        None, description="What it seems to replace or to be replaced by, or is contested with."
+    )
     verified: LastLook | None = Field(None, description="Who last looked whether it holds.")
     confidence: float | None = Field(None, description="How sure it is, 0 to 1.")
     importance: float | None = Field(None, description="How much it matters, 0 to 1.")
@@ -225,6 +229,7 @@ def _get(memory: Memory) -> Any:
             created=record.created,
             changed=record.changed,
             standing=standings.get(record.id),
+            at_odds=await memory.review.of(record.id, caller) or None,
             said_at=said_at,
             event_at=event_at,
             valid_from=times.valid_from,

@@ -10,10 +10,18 @@ from gateway.contract import View, Write
 
 WAITS = "{{ result.note or '%s' }}"
 """What a page says of a write: that it waits, or that it is done."""
-REMEMBERED = Write(
-    "remember", WAITS % "It is kept. You can change its words, who may read it, or forget it below."
+AT_ODDS = (
+    "{% for each in result.near or [] if each.seems %} It seems at odds with "
+    "“{{ each.content | truncate(80) }}”: say below how they go together.{% endfor %}"
 )
-CHANGED = Write("update_memory", WAITS % "It is changed. Its history has what it said before.")
+"""What a page says of what was kept before, and seems not to hold beside what is written now."""
+REMEMBERED = Write(
+    "remember",
+    WAITS % "It is kept. You can change its words, who may read it, or forget it below." + AT_ODDS,
+)
+CHANGED = Write(
+    "update_memory", WAITS % "It is changed. Its history has what it said before." + AT_ODDS
+)
 FORGOTTEN = Write(
     "forget",
     WAITS % "It is forgotten: nobody finds it any more. To have it again, write it again.",
@@ -40,7 +48,7 @@ def views() -> list[View]:
             "entry",
             "What is remembered",
             "get_memory",
-            writes=[CHANGED, FORGOTTEN, VERIFIED],
+            writes=[CHANGED, FORGOTTEN, VERIFIED, SETTLED],
         ),
         View.beside(
             __file__, "entry-history", "What it said before", "memory_history", writes=[CHANGED]

@@ -172,6 +172,35 @@ async def test_what_is_superseded_says_so_and_leads_to_what_holds(people: list[P
     assert "may not hold" not in (await noa.get(new)).text
 
 
+async def test_who_keeps_a_contradiction_is_told_and_decides_on_the_entry_s_page(
+    people: list[Person],
+) -> None:
+    noa, _ = people
+    old = await noa.keep("The code of the gate is 1111.")
+    assert "At odds" not in (await noa.get(old)).text
+    kept = await noa.sent(MEMORY, "Keep it, for you alone", content="The code of the gate is 2222.")
+    told = "It seems at odds with “The code of the gate is 1111.”: say below how they go together."
+    assert told in kept.text
+    new = f"{ENTRY}?{kept.url.query.decode()}"
+    for page, other in ((new, "At odds with an earlier entry"), (old, "At odds with a later")):
+        shown = (await noa.get(page)).text
+        assert other in shown
+        assert "1111" in shown
+        assert "2222" in shown
+    await noa.sent(new, "Settle it", decision="both_hold")
+    for page in (new, old):
+        assert "At odds" not in (await noa.get(page)).text
+
+
+async def test_what_a_person_writes_is_not_said_to_come_from_an_agent(
+    people: list[Person],
+) -> None:
+    noa, _ = people
+    page = (await noa.get(await noa.keep("The well is dry."))).text
+    assert "agent generated" not in page
+    assert "<dt>From" not in page
+
+
 async def test_pages_of_what_is_somebody_else_s_speak_to_people(
     portal: TestPortal, people: list[Person]
 ) -> None:
