@@ -16,9 +16,16 @@ from typing import Any
 import pluggy
 
 from gateway.contract import CONTRACT_VERSION, Hooks, Plugin
+from gateway.toolkit.reasons import said_by
 
 GROUP = "porch.plugins"
+PORTAL = "porch"
+"""The package of the portal itself."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
+
+class NameTaken(ValueError):
+    """Another plugin has the name already; the message says whose it is, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class Broken:
     @property
     def reason(self) -> str:
         """Why, in a line."""
-        return f"{type(self.error).__name__}: {self.error}"
+        return said_by(self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +56,14 @@ class Found:
         manager: the pluggy manager in which their modules are registered.
         sources: where a plugin's declaration is imported from, by its name, as an entry point has
             it; of those that come from a module.
+        packages: the package that each is installed from, with its version; of those that are.
     """
 
     plugins: dict[str, Plugin]
     broken: tuple[Broken, ...]
     manager: pluggy.PluginManager
     sources: Mapping[str, str] = field(default_factory=dict)
+    packages: Mapping[str, str] = field(default_factory=dict)
 
     def hears(self, name: str) -> bool:
         """Whether a plugin's module hears of changes."""
@@ -83,43 +92,81 @@ def discover(modules: Sequence[Any] | None = None, *, only: str | None = None) -
     plugins: dict[str, Plugin] = {}
     broken: list[Broken] = []
     sources: dict[str, str] = {}
-    for name, source, load in _candidates(modules, only):
+    packages: dict[str, str] = {}
+    for each in _candidates(modules, only):
         try:
-            plugin = _declared(manager, load(), plugins, source)
+            plugin = _declared(manager, each, packages)
             plugins[plugin.name] = plugin
-            sources[plugin.name] = source
+            sources[plugin.name], packages[plugin.name] = each.source, each.package
         except Exception as error:
-            broken.append(Broken(name, error))
-    return Found(dict(sorted(plugins.items())), tuple(broken), manager, sources)
+            broken.append(Broken(each.name, error))
+    known = {name: package for name, package in packages.items() if package}
+    return Found(dict(sorted(plugins.items())), tuple(broken), manager, sources, known)
 
 
-def _candidates(modules: Sequence[Any] | None, only: str | None) -> Iterable[tuple[str, str, Any]]:
-    """The name of each, where it is imported from, and what loads it."""
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What may be a plugin.
+
+    Attributes:
+        name: of its entry point, or of its module.
+        source: where it is imported from; empty where it is no module.
+        load: a call that imports it.
+        package: what it is installed from, with its version; empty where it is not.
+    """
+
+    name: str
+    source: str
+    load: Any
+    package: str = ""
+
+
+def _candidates(modules: Sequence[Any] | None, only: str | None) -> Iterable[_Candidate]:
+    """All of them, the portal's own first: no package takes their names."""
     if modules is not None:
         names = [getattr(module, "__name__", repr(module)) for module in modules]
         return [
-            (name, name if isinstance(module, ModuleType) else "", lambda module=module: module)
+            _Candidate(
+                name, name if isinstance(module, ModuleType) else "", lambda module=module: module
+            )
             for name, module in zip(names, modules, strict=True)
         ]
-    found: list[EntryPoint] = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+    found: list[EntryPoint] = sorted(entry_points(group=GROUP), key=_place)
     wanted = (point for point in found if only in (None, point.name))
-    return [(point.name, point.value, point.load) for point in wanted]
+    return [_Candidate(point.name, point.value, point.load, _package(point)) for point in wanted]
+
+
+def _place(point: EntryPoint) -> tuple[bool, str, str]:
+    package = _package(point)
+    return not package.startswith(f"{PORTAL} "), point.name, package
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else ""
 
 
 def _declared(
-    manager: pluggy.PluginManager, module: Any, taken: Mapping[str, Plugin], source: str
+    manager: pluggy.PluginManager, candidate: _Candidate, taken: Mapping[str, str]
 ) -> Plugin:
-    manager.register(module, source or None)
+    module = candidate.load()
+    manager.register(module, candidate.source or None)
     try:
         manager.check_pending()
         plugin: Plugin = module.porch_plugin()
         _check(plugin)
         if plugin.name in taken:
-            raise ValueError(f"another plugin is already called {plugin.name!r}")
+            raise _taken(plugin.name, candidate.package, taken[plugin.name])
     except Exception:
         manager.unregister(module)
         raise
     return plugin
+
+
+def _taken(name: str, package: str, other: str) -> NameTaken:
+    if not (package and other):
+        return NameTaken(f"another plugin is already called {name!r}; rename yours")
+    said = f"{package} is set aside: {other} already has a plugin named {name}; rename yours"
+    return NameTaken(said)
 
 
 def _check(plugin: Any) -> None:

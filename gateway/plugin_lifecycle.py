@@ -14,6 +14,7 @@ from gateway.contract import Absent, Health
 from gateway.errors import ConfigError
 from gateway.observability.health import HealthBoard
 from gateway.observability.logs import get_logger
+from gateway.toolkit.reasons import said_by
 from gateway.toolkit.retry import backoff
 
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 2.0, 300.0
@@ -102,7 +103,7 @@ class Opening:
 
     def _failed(self, error: BaseException, pause: float) -> None:
         log.error("plugin_not_opened", plugin=self._name, exc_info=error)
-        reason = f"{type(error).__name__}: {error}"
+        reason = said_by(error)
         if self._retries:
             self._board.late(self._name, f"{reason.rstrip('.')}. Tried again in {pause:g} s.")
         else:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import click
 
+from gateway.cli.plugin_commands import plugin_names
+
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _WORD = "example_notes"
 """The plugin's name in the templates, which are a whole plugin called so."""
@@ -23,6 +25,8 @@ def _name(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
         raise click.BadParameter(
             f"{value!r}: begin with a letter; small letters, digits and _, at most 32."
         )
+    if name in plugin_names():
+        raise click.BadParameter(f"a plugin named {name} is installed already; choose another.")
     return name
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from importlib.metadata import entry_points
 from typing import Any
 
 import click
@@ -41,18 +40,16 @@ def command(setup: Setup, as_json: bool) -> None:
 def _plugin_rows(setup: Setup, health: Mapping[str, Any]) -> list[dict[str, Any]]:
     from gateway.plugin_discovery import discover
 
-    packages = {point.name: point.dist for point in entry_points(group="porch.plugins")}
     found = discover()
     plugins: list[dict[str, Any]] = []
     for name, plugin in found.plugins.items():
-        package = packages.get(name)
         enabled = setup.portal.section(name).enabled
         how = health.get(name, {})
         plugins.append(
             {
                 "name": name,
                 "summary": plugin.summary,
-                "package": f"{package.name} {package.version}" if package else None,
+                "package": found.packages.get(name),
                 "enabled": enabled,
                 "state": how.get("state") or ("not running" if enabled else "disabled"),
                 "detail": how.get("detail", _UNSEEN if health and enabled and not how else ""),

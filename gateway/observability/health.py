@@ -25,6 +25,7 @@ from gateway.observability.database_watch import WAITS_FOR_DATABASE
 from gateway.observability.logs import get_logger, request_id
 from gateway.observability.redaction import redactor
 from gateway.observability.workers import ALONE, OWN, Workers
+from gateway.toolkit.reasons import said_by
 
 if TYPE_CHECKING:
     from gateway.observability.metrics import Metrics
@@ -271,7 +272,7 @@ async def _check(name: str, ask: Ask) -> Health:
         log.debug("plugin_health_raised", plugin=name, exc_info=True)
         if is_database_away(error):
             return Health("failed", WAITS_FOR_DATABASE)
-        return Health("failed", redactor.text(f"{type(error).__name__}: {error}"))
+        return Health("failed", redactor.text(said_by(error)))
     return replace(health, detail=redactor.text(health.detail))
 
 

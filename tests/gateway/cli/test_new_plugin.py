@@ -77,6 +77,13 @@ def test_what_is_there_is_never_overwritten(package: Path, porch: Run) -> None:
     assert "nothing was written" in result.output
 
 
+def test_the_name_of_a_plugin_that_is_installed_is_refused(porch: Run) -> None:
+    result = porch("new-plugin", "knowledge")
+    assert result.exit_code == EXIT.USAGE
+    assert "a plugin named knowledge is installed already" in result.output
+    assert not Path("porch-knowledge").exists()
+
+
 @pytest.mark.parametrize("name", ["9lives", "Weather", "a b", "x" * 33, ""])
 def test_a_name_that_cannot_be_one_is_refused(porch: Run, name: str) -> None:
     assert porch("new-plugin", "--", name).exit_code == EXIT.USAGE
