@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gateway.cli.options import EXIT, config_option, emit, json_option
 from gateway.toolkit.counts import counted
+
+if TYPE_CHECKING:
+    from gateway.cli.file_check import Findings
 
 
 @click.command()
@@ -41,6 +45,13 @@ def command(ctx: click.Context, as_json: bool, config: Path | None) -> None:
             click.echo(line)
         for line in findings.notes:
             click.echo(f"note: {line}")
-        count = len(findings.problems)
-        click.echo(f"{counted(count, 'problem')}." if count else "All well.")
+        click.echo(_summary(findings))
     ctx.exit(EXIT.PROBLEM if findings.problems else EXIT.DONE)
+
+
+def _summary(findings: Findings) -> str:
+    problems, notes = len(findings.problems), len(findings.notes)
+    if not (problems or notes):
+        return "All well."
+    told = counted(problems, "problem") if problems else "No problems"
+    return f"{told}, {counted(notes, 'note')}." if notes else f"{told}."

@@ -32,6 +32,7 @@ from gateway.services.objects import open_objects
 from gateway.services.secrets import address
 from gateway.services.vectors.address import open_vectors, vectors_address
 from gateway.surfaces.rest.routes import described_routes
+from gateway.toolkit.reasons import said_by
 
 CHECK_TIMEOUT_SECONDS = 60.0
 """Seconds that a plugin's own check may take."""
@@ -70,6 +71,7 @@ async def check_portal(portal: Portal) -> Findings:
         beside = _beside(portal, Path(directory), files_are_good)
         async with open_portal(beside, Path(directory), schedules=False) as running:
             problems += await _opened(running, known={*in_files.sections, *_names(found)})
+            notes += map(str, _empty_keys(portal, found))
             for name, plugin in found.plugins.items():
                 if plugin.check and name in running.plugins.offers:
                     await _run_check(portal, plugin, running, problems, notes)
@@ -99,6 +101,15 @@ def _beside(portal: Portal, directory: Path, files_are_good: bool) -> Portal:
     config = portal.config.model_copy(update={"services": services})
     rules = portal.directory if files_are_good else directory
     return replace(portal, config=config, directory=rules)
+
+
+def _empty_keys(portal: Portal, found: Found) -> Iterator[Problem]:
+    """Keys of plugins' sections with nothing under them, which count as if they were not there."""
+    for name, plugin in found.plugins.items():
+        for key, value in (portal.section(name).model_extra or {}).items():
+            if value is None and key in plugin.config.model_fields:
+                reason = "nothing stands under it: it counts as if it were not there"
+                yield portal.source.problem(("plugins", name, key), reason)
 
 
 def _addresses(portal: Portal) -> Iterator[Problem]:
@@ -152,11 +163,7 @@ async def _run_check(
             found = await plugin.check(config, host)
     except Exception as error:
         late = isinstance(error, TimeoutError) and checking.expired()
-        why = (
-            f"it took longer than {CHECK_TIMEOUT_SECONDS:g} s"
-            if late
-            else f"{type(error).__name__}: {error}"
-        )
+        why = f"it took longer than {CHECK_TIMEOUT_SECONDS:g} s" if late else said_by(error)
         problems.append(f"{plugin.name}: its check failed: {why}")
         return
     for each in found:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gateway.observability.diagnosis import Finding
 
 _LATE = "It did not open within "
+_NOTED = "The portal serves all the same; change it where you want it otherwise."
 _HEADS = {
     1: ("Broken: people feel it now", "red"),
     2: ("At risk: mend it soon", "yellow"),
@@ -122,7 +123,7 @@ def _of_check(checked: Findings, told: Mapping[str, str]) -> Iterator[Finding]:
         elif plugin not in told:  # where a portal runs, it is open there
             yield Finding(Weight.RISK, problem, "The machine is busy, or what it needs is slow.")
     for note in checked.notes:
-        yield Finding(Weight.ADVICE, note, "Nothing has to be done.")
+        yield Finding(Weight.ADVICE, note, _NOTED)
 
 
 def lines(findings: Sequence[Finding]) -> Iterator[str]:

@@ -27,6 +27,22 @@ def test_a_good_configuration_is_well(porch: Run) -> None:
     assert not Path("data").exists()
 
 
+def test_a_key_with_nothing_under_it_is_a_note(porch: Run) -> None:
+    Path("config/portal.yaml").write_text(
+        "services: {embedding: none}\nplugins:\n  knowledge:\n    sources:\n"
+    )
+    result = porch("check")
+    assert result.exit_code == EXIT.DONE, result.output
+    assert "note: config/portal.yaml:4: plugins.knowledge.sources: nothing stands" in result.output
+
+
+def test_notes_are_counted_where_nothing_has_to_be_mended(porch: Run) -> None:
+    Path("config/tiers.yaml").write_text(TIERS + "  greenhouse/a: open\n")
+    result = porch("check")
+    assert result.exit_code == EXIT.DONE, result.output
+    assert result.output.endswith("\nNo problems, 1 note.\n")
+
+
 def test_a_tier_key_that_matches_nothing_is_named_with_the_nearest(porch: Run) -> None:
     Path("config/tiers.yaml").write_text(TIERS + "  knowledge/serch_knowledge: public\n")
     result = porch("check")
@@ -177,7 +193,7 @@ def test_what_a_plugin_finds_in_its_section_is_told_by_line(
     assert result.output == (
         "config/portal.yaml:6: plugins.plants.beds[1].name: south is the name of two beds; "
         "rename one.\nnote: config/portal.yaml:4: plugins.plants.beds: There is room for more.\n"
-        "1 problem.\n"
+        "1 problem, 1 note.\n"
     )
     assert not Path("data").exists()
 
