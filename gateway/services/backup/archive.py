@@ -99,11 +99,15 @@ def back_up(data_dir: Path, database: str, objects: str, archive: Path) -> Manif
         archive: the file to write, which is not there yet.
 
     Raises:
-        BackupImpossible: there is nothing to back up, the file is there already, or PostgreSQL
-            cannot be dumped.
+        BackupImpossible: there is nothing to back up, the file is there already, its directory
+            is not or may not be written to, or PostgreSQL cannot be dumped.
     """
     if archive.exists():
         raise BackupImpossible(f"{archive} is there already; name another file.")
+    if not archive.parent.is_dir():
+        raise BackupImpossible(f"{archive.parent} is not there; make it, or name another FILE.")
+    if not os.access(archive.parent, os.W_OK):
+        raise BackupImpossible(f"{archive.parent} may not be written to; name another FILE.")
     if not data_dir.is_dir():
         raise BackupImpossible(f"{data_dir} is not there; name the data directory with --data.")
     draft = archive.with_name(f".{archive.name}.part")

@@ -51,6 +51,13 @@ def records(porch: Run) -> list[dict[str, str]]:
     return found
 
 
+def test_a_file_in_a_directory_that_is_not_there_is_said_in_a_line(porch: Run) -> None:
+    porch("call", "search_knowledge", "query=garden")
+    result = porch("backup", "nowhere/kept.tar.gz")
+    assert result.exit_code == EXIT.PROBLEM
+    assert result.output == "Error: nowhere is not there; make it, or name another FILE.\n"
+
+
 def test_what_was_lost_is_there_again(backed_up: Path, porch: Run, place: Path) -> None:
     before, key = records(porch), (place / "data" / "signing-key").read_text()
     shutil.rmtree(place / "data")
