@@ -26,6 +26,18 @@ _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T\d\d:\d\d.*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
+def _wrapped(text: str, columns: int, space: str = "") -> list[str]:
+    """A line folded between words; an address is copied whole, so it is never broken in two."""
+    return textwrap.wrap(
+        text,
+        columns,
+        initial_indent=space,
+        subsequent_indent=space,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
 def show_result(result: Mapping[str, Any]) -> None:
     """Print a tool's result.
 
@@ -97,7 +109,7 @@ def _card(number: int, item: Mapping[str, Any]) -> Iterator[str]:
     for key, value in item.items():
         if key != title_key and (fact := _fact(key, value)):
             facts.append(fact)
-    for line in textwrap.wrap(" · ".join(facts), _width() - 4):
+    for line in _wrapped(" · ".join(facts), _width() - 4):
         yield "    " + style(line, fg="cyan")
     for key, value in item.items():
         if key != title_key and value not in (None, {}) and not _fact(key, value):
@@ -113,11 +125,13 @@ def _fact(key: str, value: Any) -> str:
     text = _word(value)
     if len(text) > _MAX_INLINE_CHARACTERS or "\n" in text:
         return ""
+    if text.startswith(f"{key}_"):
+        return named(text)  # "seems seems_to_replace" says it twice
     return text if key in _PLAIN else f"{named(key)} {text}" if text else ""
 
 
 def _field(key: str, value: Any) -> Iterator[str]:
-    if value is None:
+    if value is None or value == "":
         return
     if isinstance(value, Mapping) and value:
         yield style(f"{named(key)}:", bold=True)
@@ -134,7 +148,7 @@ def _field(key: str, value: Any) -> Iterator[str]:
 def _paragraphs(text: str) -> Iterator[str]:
     """A text folded to the width of the terminal, its own line breaks kept."""
     for line in clean(text).strip().splitlines():
-        yield from textwrap.wrap(line, _width() - 4) or [""]
+        yield from _wrapped(line, _width() - 4) or [""]
 
 
 def _word(value: Any) -> str:
@@ -156,8 +170,7 @@ def named(key: str) -> str:
 
 def folded(text: str, indent: int) -> list[str]:
     """One paragraph as lines that fit the terminal, each after some spaces."""
-    space = " " * indent
-    return textwrap.wrap(text, _width(), initial_indent=space, subsequent_indent=space)
+    return _wrapped(text, _width(), " " * indent)
 
 
 def _indented(below: Iterator[str], indent: str) -> Iterator[str]:

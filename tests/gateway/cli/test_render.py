@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.render import clean, lines, show_result
+from gateway.cli.render import clean, folded, lines, show_result
 
 
 def shown(value: Any) -> str:
@@ -38,6 +38,15 @@ def test_a_list_of_objects_becomes_cards() -> None:
     )
 
 
+@pytest.mark.parametrize("shape", ["{}", "See {} for more"])
+def test_an_address_is_never_broken_in_two(shape: str) -> None:
+    address = f"https://docs.example.org/{'-'.join(['a-long-word'] * 12)}"
+    told = shape.format(address)
+    assert address in shown({"results": [{"title": "A note", "permalink": told}]})
+    assert address in shown({"permalink": told})
+    assert any(address in line for line in folded(told, 4))
+
+
 def test_an_empty_list_says_so() -> None:
     assert shown({"results": []}) == "Nothing found."
     assert shown({"docs": {}}) == "docs: none"
@@ -58,7 +67,14 @@ def test_one_thing_is_told_before_the_lists_in_it() -> None:
 
 def test_what_has_no_value_takes_no_line() -> None:
     assert shown({"description": None, "content": "Dig."}) == "Dig."
+    assert shown({"note": "", "content": "Dig."}) == "Dig."
     assert shown({"steps": [{"name": "Dig", "description": None, "extra": {}}]}) == " 1. Dig\n"
+
+
+def test_what_begins_with_its_name_is_said_once_and_in_words() -> None:
+    near = {"id": "mem_1", "seems": "seems_to_replace", "why": "", "content": "It is blue."}
+    expected = " 1. mem_1\n    seems to replace\n    It is blue.\n"
+    assert shown({"near": [near]}) == expected
 
 
 def test_long_text_is_folded_and_keeps_its_own_lines() -> None:
