@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from gateway.contract.suggestions import nearest
 from gateway.services.embedding.model_files import ModelUnavailable, models_directory
 
 _FETCHED_BY = {
     "TextEmbedding": "gateway.services.embedding.service",
     "TextCrossEncoder": "gateway.services.embedding.reranker",
 }
+_WORDS = {
+    "TextEmbedding": ("embedded", "multilingual", "none"),
+    "TextCrossEncoder": ("none",),
+}
+"""What stands for a model in portal.yaml, and is none of fastembed's."""
 
 
 def open_fastembed(name: str, *, fetch: bool, kind: str = "TextEmbedding") -> Any:
@@ -33,8 +39,10 @@ def open_fastembed(name: str, *, fetch: bool, kind: str = "TextEmbedding") -> An
     chosen = classes[kind]
     known = [entry["model"] for entry in chosen.list_supported_models()]
     if name.lower() not in (entry.lower() for entry in known):
+        meant = nearest(name, (*_WORDS[kind], *known))
         raise ModelUnavailable(
-            f"fastembed knows no model {name!r}. Names are, for example: {', '.join(known[:5])}."
+            f"fastembed knows no model {name!r}{meant or '.'} Names are, for example: "
+            f"{', '.join(known[:5])}."
         )
     try:
         return chosen(name, cache_dir=str(models_directory()), local_files_only=not fetch)

@@ -220,6 +220,7 @@ async def test_an_unknown_name_and_a_model_not_fetched_fail_at_once(
     monkeypatch.setenv("PORCH_CACHE", str(tmp_path))
     for name, reason in (
         ("no/such-model", "knows no model 'no/such-model'"),
+        ("multilingal", "knows no model 'multilingal'; did you mean multilingual[?]"),
         ("BAAI/bge-small-en-v1.5", r"Fetch it once.*embedding\.service BAAI/bge-small-en-v1\.5"),
     ):
         embedder = open_embedder(name)
