@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from gateway.contract import Host, Offer, Plugin, hookimpl
 from gateway.toolkit.background import background
+from plugins.upstreams.check import check
 from plugins.upstreams.commands import ACCEPT, REJECT, REVIEW, STATUS
 from plugins.upstreams.config import UpstreamsConfig
 
@@ -19,6 +20,7 @@ def porch_plugin() -> Plugin:
         summary="The MCP servers of others, behind the portal's one URL.",
         config=UpstreamsConfig,
         open=open_upstreams,
+        check=check,
         commands=(STATUS, REVIEW, ACCEPT, REJECT),
     )
 
