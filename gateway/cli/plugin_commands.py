@@ -207,6 +207,7 @@ async def _context(
         host=host,
         url=await mcp_url(setup),
         ask=ask,
+        root=setup.portal.root,
     )
 
 

@@ -140,6 +140,7 @@ class CommandContext:
             holds the data directory, as its own user: ``await ask("POST", "/sync", {})`` gives the
             answer's JSON, or None where no portal runs there. Raises ``ToolFailed`` where it
             refuses.
+        root: where relative paths of ``portal.yaml`` start; None where nobody says.
     """
 
     config: Any
@@ -149,6 +150,7 @@ class CommandContext:
     host: Callable[[], AbstractAsyncContextManager[Host]]
     url: str = ""
     ask: Callable[..., Awaitable[Any]] = _nobody_runs
+    root: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,25 +10,35 @@ from pathlib import Path
 from gateway.contract import ContentScrub, Finding, Host
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.inspection import count, inspect
+from plugins.knowledge.notes.field_names import misspelt
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.sync.sources import SourceMissing
 
+_NO_SOURCE = "no source is configured: no document is served, and memory alone is searched"
 MAX_NAMED_SECRETS = 20
 """So many secrets that would be taken out of a source's notes are named one by one."""
 
 
 async def check(config: KnowledgeConfig, host: Host) -> Sequence[Finding]:
-    """Read the notes of every directory; what a source on GitHub holds, health tells.
+    """Read the notes of every directory, and look at how their fields are mapped.
+
+    What a source on GitHub holds, health tells.
 
     Args:
         config: the plugin's section.
         host: the plugin's services.
     """
     findings: list[Finding] = []
+    if "sources" in config.model_fields_set and not config.sources:
+        findings.append(Finding(("sources",), _NO_SOURCE, notice=True))
     for place, source in enumerate(config.sources):
         if source.directory is not None:
             found = await asyncio.to_thread(_findings, source.directory, config, host.scrub)
             findings += [replace(one, location=("sources", place, *one.location)) for one in found]
+        findings += [
+            Finding(("sources", place, "map", name), reason, notice=True)
+            for name, reason in misspelt(source.map)
+        ]
     return findings
 
 

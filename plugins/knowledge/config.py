@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, ByteSize, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ByteSize,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from gateway.contract import ConfigPath, PluginConfig, Tier
 from gateway.repositories import BranchName, Github, RepositoryName
@@ -36,6 +43,14 @@ def _lower_case(types: dict[str, ContentType]) -> dict[str, ContentType]:
     return {word.lower(): type for word, type in types.items()}
 
 
+def _which(value: object) -> object:
+    """What ``publish`` may be, as one thing to say of what it is not."""
+    paths = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+    if paths or value in ("marked", "all"):
+        return value
+    raise ValueError("must be marked, all or a list of paths; for every page write all")
+
+
 FieldName = Annotated[str, Field(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]{0,63}$")]
 
 
@@ -59,7 +74,7 @@ class SourceConfig(PluginConfig):
         description="auto: what the directory looks like (Obsidian, MkDocs, Docusaurus, Hugo, "
         "Starlight, plain files) decides the keys below that are not given.",
     )
-    publish: Literal["marked", "all"] | tuple[str, ...] = Field(
+    publish: Annotated[Literal["marked", "all"] | tuple[str, ...], BeforeValidator(_which)] = Field(
         "marked",
         description="Which notes are served: those that say publish: true (marked); all but those "
         "that say publish: false; or, of a list, those under such paths too. A draft never is.",

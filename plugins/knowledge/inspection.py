@@ -12,6 +12,7 @@ from typing import Any, cast
 from gateway.contract import ContentScrub, Objects, Tier, Unruled
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
 from plugins.knowledge.links import Targets
+from plugins.knowledge.notes.field_names import misspelt
 from plugins.knowledge.notes.frontmatter import Problem, read, summed
 from plugins.knowledge.notes.layouts import left_out, recognise
 from plugins.knowledge.notes.note import none_published
@@ -201,7 +202,10 @@ class Proposal:
 
 
 def propose(
-    directory: Path, config: KnowledgeConfig, scrub: ContentScrub | None = None
+    directory: Path,
+    config: KnowledgeConfig,
+    scrub: ContentScrub | None = None,
+    root: Path | None = None,
 ) -> Proposal | None:
     """What would serve a directory as it is; None where the configuration says how. Blocks.
 
@@ -209,15 +213,34 @@ def propose(
         directory: the directory.
         config: the plugin's section.
         scrub: as for :func:`inspect`.
+        root: where relative paths of portal.yaml start; without one the directory is named in full.
     """
     if _settings(directory, config).model_fields_set != {"directory"}:
         return None
     layout = recognise(directory)
-    source = {"directory": str(directory), **layout.settings}
-    proposed = SourceConfig.model_validate(source)
+    proposed = SourceConfig.model_validate({"directory": directory, **layout.settings})
+    source = {"directory": _as_written(directory, root), **layout.settings}
     report = inspect(directory, config.model_copy(update={"sources": (proposed,)}), scrub)
     others = left_out(directory, layout)
     return Proposal(layout.name, source, report, others, layout.translations)
+
+
+def _as_written(directory: Path, root: Path | None) -> str:
+    """A directory as portal.yaml names it: relative to where its paths start, or in full."""
+    full = directory.expanduser().resolve()
+    if root is not None and full.is_relative_to(root.resolve()):
+        return str(full.relative_to(root.resolve()))
+    return str(full)
+
+
+def mistakes(directory: Path, config: KnowledgeConfig) -> list[str]:
+    """What looks wrong in the settings of the source that a directory is, in a line each.
+
+    Args:
+        directory: the directory.
+        config: the plugin's section.
+    """
+    return [f"map.{name}: {reason}" for name, reason in misspelt(_settings(directory, config).map)]
 
 
 def lines(report: Report) -> list[str]:

@@ -18,14 +18,16 @@ class CheckArgs(BaseModel):
 
 async def check(args: CheckArgs, context: CommandContext) -> int:
     """Report every note's problems; 1 where a note cannot be served, 2 without a directory."""
-    from plugins.knowledge.inspection import inspect, lines, propose
+    from plugins.knowledge.inspection import inspect, lines, mistakes, propose
     from plugins.knowledge.sync.sources import SourceMissing
 
     try:
         report = await asyncio.to_thread(inspect, args.directory, context.config)
         proposal = None
         if report.unpublished or not report.files:
-            proposal = await asyncio.to_thread(propose, args.directory, context.config)
+            proposal = await asyncio.to_thread(
+                propose, args.directory, context.config, root=context.root
+            )
         if proposal and proposal.report.served.total() <= report.served.total():
             proposal = None
     except SourceMissing as error:
@@ -35,6 +37,8 @@ async def check(args: CheckArgs, context: CommandContext) -> int:
         looks = {"proposal": proposal.as_json()} if proposal else {}
         context.emit(report.as_json() | looks)
     else:
+        for line in mistakes(args.directory, context.config):
+            context.echo(f"note: {line}")
         for line in lines(report) + (proposal.lines() if proposal else []):
             context.echo(line)
     return 1 if report.errors else 0

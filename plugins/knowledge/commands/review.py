@@ -9,6 +9,13 @@ from gateway.toolkit.counts import counted
 from plugins.knowledge.commands.portal import open_here
 from plugins.knowledge.config import KnowledgeConfig
 
+_NO_AGE = (
+    "No type has an age. Say in portal.yaml after how many days which type wants a look:",
+    "  plugins:",
+    "    knowledge:",
+    "      review_days: {practice: 365, project: 90}",
+)
+
 
 class ReviewArgs(BaseModel):
     """What ``porch knowledge review`` takes: nothing."""
@@ -36,7 +43,8 @@ async def review(args: ReviewArgs, context: CommandContext) -> int:
     for each in found.documents:
         context.echo(f"{each.path}: {each.reason} ({', '.join(each.authors) or 'no author'})")
     if not days:
-        context.echo("No type has an age: say after how many days in review_days.")
+        for line in _NO_AGE:
+            context.echo(line)
     context.echo(f"{counted(len(found.documents), 'document')} to look at.")
     return 0
 

@@ -35,7 +35,7 @@ from plugins.knowledge.notes.publishing import in_any_case, publication
 
 _TYPES = frozenset(ContentType)
 _BOOL = TypeAdapter(bool)
-_CREATED = ("created", "created_at", "createdAt")
+CREATED = ("created", "created_at", "createdAt")
 _PUBLISH = re.compile(rb"^[ \t]{0,20}[\"']?publish\b", re.MULTILINE | re.IGNORECASE)
 # These patterns never look far ahead, so that a hostile line costs time by its length alone.
 _DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
@@ -266,7 +266,7 @@ def _is_kept_back(note: Note, front: Frontmatter) -> bool:
 
 def _created(note: Note, front: Frontmatter) -> dict[str, Any]:
     """The date of a note that says only when it was created."""
-    name = next((one for one in _CREATED if one in front.fields), None)
+    name = next((one for one in CREATED if one in front.fields), None)
     if name is None or "date" in front.fields:
         return {}
     try:

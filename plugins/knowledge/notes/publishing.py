@@ -86,7 +86,7 @@ def publication(front: Frontmatter, path: str, now: datetime) -> Publication:
     """
     found = Publication()
     for key, value in front.fields.items():
-        if (word := _WORDS.get(_plain(key))) is None:
+        if (word := WORDS.get(_plain(key))) is None:
             continue
         try:
             word(found, value, now)
@@ -129,7 +129,7 @@ def _ends(found: Publication, value: Any, now: datetime) -> None:
     found.ends(parse_date(value), now)
 
 
-_WORDS: dict[str, Callable[[Publication, Any, datetime], None]] = {
+WORDS: dict[str, Callable[[Publication, Any, datetime], None]] = {
     "unlisted": _unlisted,
     "published": _published,
     "pubdate": _perhaps_begins,

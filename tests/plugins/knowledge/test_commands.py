@@ -21,7 +21,9 @@ HOST = cast(Any, SimpleNamespace(scrub=ContentScrub("knowledge")))
 """The part of a host that a check asks."""
 
 
-async def run(directory: Path, *, json: bool = False, **config: Any) -> tuple[int, list[Any]]:
+async def run(
+    directory: Path, *, json: bool = False, root: Path | None = None, **config: Any
+) -> tuple[int, list[Any]]:
     printed: list[Any] = []
     context = CommandContext(
         config=KnowledgeConfig.model_validate(config),
@@ -29,6 +31,7 @@ async def run(directory: Path, *, json: bool = False, **config: Any) -> tuple[in
         emit=printed.append,
         json=json,
         host=cast(Any, None),
+        root=root,
     )
     return await check(CheckArgs(directory=directory), context), printed
 
@@ -127,10 +130,44 @@ async def test_what_is_printed_for_a_site_is_what_the_page_for_admins_shows(
         page.write_text("# Page")
     (tmp_path / "our-docs/mkdocs.yml").write_text("site_name: Ours\n")
     (tmp_path / "our-docs/README.md").write_text("# For contributors")
-    _, printed = await run(Path("our-docs"))
+    _, printed = await run(Path("our-docs"), root=tmp_path)
     (start,) = (at for at, line in enumerate(printed) if line.startswith("This looks like"))
     shown = (Path(__file__).parents[3] / "docs/admins/knowledge-sync.md").read_text()
     assert "\n".join(["```", *printed[start:], "```"]) in shown
+
+
+async def test_a_proposal_names_the_directory_as_the_portal_reads_it(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        library.write(f"notes/page-{number}.md", "# Page")
+    monkeypatch.chdir(library.notes)
+    for root, named in (
+        (library.notes.parent, library.notes.name),
+        (library.notes / "notes", str(library.notes.resolve())),
+        (None, str(library.notes.resolve())),
+    ):
+        _, [found] = await run(Path(), json=True, root=root)
+        assert found["proposal"]["source"]["directory"] == named
+
+
+async def test_a_field_of_map_that_is_likely_misspelt_is_named(library: Any) -> None:
+    library.note("tags/dao.md")
+    mapped = {"titel": "name", "valid_from": "since", "soil_type": "ground", "publishDate": "on"}
+    sources = [{"directory": library.notes, "map": mapped}]
+    reason = "no field that the portal reads; did you mean title?"
+    _, printed = await run(library.notes, sources=sources)
+    assert [line for line in printed if "map." in line] == [f"note: map.titel: {reason}"]
+    (found,) = await check_section(KnowledgeConfig.model_validate({"sources": sources}), HOST)
+    assert (found.location, found.reason) == (("sources", 0, "map", "titel"), reason)
+    assert found.notice
+
+
+async def test_porch_check_says_that_no_source_is_configured() -> None:
+    (found,) = await check_section(KnowledgeConfig.model_validate({"sources": []}), HOST)
+    assert "no source is configured" in found.reason
+    assert found.notice
+    assert await check_section(KnowledgeConfig(), HOST) == []
 
 
 async def test_notes_in_folders_that_a_proposal_leaves_out_are_counted_and_translations_named(
@@ -228,6 +265,17 @@ async def test_notes_as_members_write_them_are_all_read(test_data: Path) -> None
     code, [report] = await run(test_data / "sb-ccc-unpublished/docs", json=True)
     assert (code, report["files"], report["served"]) == (0, 85, {})
     assert {one["severity"] for one in report["problems"]} == {"warning"}
+
+
+@pytest.mark.parametrize("publish", [True, False, "docs/", 3, ["docs/", 3], {"docs": "all"}])
+def test_what_publish_cannot_be_is_one_mistake_with_what_to_write(publish: object) -> None:
+    source = {"directory": "/a", "publish": publish}
+    with pytest.raises(ValidationError) as failed:
+        KnowledgeConfig.model_validate({"sources": [source]})
+    (mistake,) = failed.value.errors()
+    assert mistake["msg"].endswith(
+        "must be marked, all or a list of paths; for every page write all"
+    )
 
 
 def test_several_sources_need_names_of_their_own() -> None:

@@ -181,5 +181,6 @@ def test_what_wants_a_look_is_told_with_no_portal_and_beside_one_that_runs(
         assert done.returncode == 0, done.stdout + done.stderr
         (line,) = (each for each in done.stdout.splitlines() if each.startswith("notes/rules.md: "))
         assert line.endswith("(ana)")
+        assert "      review_days: {practice: 365, project: 90}\n" in done.stdout
     told = json.loads(place.porch("knowledge", "review", "--json").stdout)
     assert [each["id"] for each in told["documents"]] == ["file/rules"]
