@@ -207,6 +207,7 @@ class Frame:
             text=text,
             typed=typed,
             sign_in=f"/signin?next={here}" if signs_in else "",
+            missing=status == 404,
             request_id=current_request_id.get(),
         )
 

@@ -198,5 +198,6 @@ class ViewPages:
             return self._refused(request, visitor, error)
         if isinstance(error, ToolFailed):
             status = _STATUS.get(error.code, 400)
-            return self._frame.error(request, visitor, status, "That did not work", error.on_page)
+            title = "Nothing here" if status == 404 else "That did not work"
+            return self._frame.error(request, visitor, status, title, error.on_page)
         return self._frame.error(request, visitor, 500, "Something went wrong", str(error))
