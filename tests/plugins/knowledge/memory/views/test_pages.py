@@ -182,7 +182,7 @@ async def test_who_keeps_a_contradiction_is_told_and_decides_on_the_entry_s_page
     told = "It seems at odds with “The code of the gate is 1111.”: say below how they go together."
     assert told in kept.text
     new = f"{ENTRY}?{kept.url.query.decode()}"
-    for page, other in ((new, "At odds with an earlier entry"), (old, "At odds with a later")):
+    for page, other in ((new, "At odds with an older entry"), (old, "At odds with a newer")):
         shown = (await noa.get(page)).text
         assert other in shown
         assert "1111" in shown
