@@ -1,7 +1,7 @@
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import httpx
 import pytest
@@ -74,11 +74,11 @@ def _unopened(config, host):
 class EntryPoint:
     """An installed plugin that cannot be imported, or can."""
 
-    def __init__(self, name, load, package=None):
+    def __init__(self, name, load):
         self.name = name
-        self.value = f"{package or 'tests'}.{name}"
+        self.value = f"tests.{name}"
         self.load = load
-        self.dist = package and SimpleNamespace(name=package, version="0.1.0")
+        self.dist = None
 
 
 async def test_a_plugin_that_cannot_be_imported_is_named_and_the_others_are_found(monkeypatch):
@@ -124,22 +124,6 @@ async def test_of_two_plugins_with_one_name_the_later_is_broken_and_hears_nothin
     assert "already called 'twin'" in _reasons(found)["module_second"]
     assert second not in found.manager.get_plugins()
     assert first in found.manager.get_plugins()
-
-
-@pytest.mark.parametrize("point", ["knowledge", "a_name_that_comes_first"])
-async def test_no_package_takes_a_name_of_the_portal_s_own(monkeypatch, point):
-    points = [
-        EntryPoint(point, lambda: _plugin("knowledge"), "a-porch-knowledge"),
-        EntryPoint("knowledge", lambda: _plugin("knowledge"), "porch"),
-    ]
-    monkeypatch.setattr(plugin_discovery, "entry_points", lambda group: points)
-    found = discover()
-    assert found.packages == {"knowledge": "porch 0.1.0"}
-    assert found.sources == {"knowledge": "porch.knowledge"}
-    assert _reasons(found)[point] == (
-        "a-porch-knowledge 0.1.0 is set aside: porch 0.1.0 already has a plugin named knowledge; "
-        "rename yours"
-    )
 
 
 async def test_plugins_open_by_name_and_close_in_reverse():

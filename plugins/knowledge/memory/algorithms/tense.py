@@ -18,7 +18,7 @@ _MONTHS = (
 _DAYS = r"monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _PLACED = (
     rf"(?:in|on|from|by|as of|starting|until) (?:the )?(?:early |late |mid-?|end of )?"
-    rf"(?:(?:\d\d?(?:st|nd|rd|th)?(?: of)? )?(?:{_MONTHS})|{_DAYS})"
+    rf"(?:(?:\d\d?(?:[a-z]{2})?(?: of)? )?(?:{_MONTHS})|{_DAYS})"
 )
 _TIME = re.compile(
     rf"\b(?:tomorrow|soon|next (?:week|month|year|term|{_MONTHS}|{_DAYS})|{_PLACED}"
@@ -28,8 +28,8 @@ _TIME = re.compile(
 _WILL = re.compile(r"\b(?:will|shall|going to|about to|plans to)\b|'ll\b")
 _BASE = re.compile(r"\b(?:change|move|switch|close|become|leave|replace|rise|fall)\b")
 _CHANGES = re.compile(
-    r"\b(?:chang|mov|clos|becom|leav|ris|replac|expir)(?:es|ing)\b"
-    r"|\b(?:switch|open|start|begin|end|fall|join)(?:e?s|n?ing)\b"
+    r"\b(?:chang|mov|becom|leav|ris|replac|expir)(?:es|ing)\b"
+    r"|\b(?:closes|closing|(?:switch|open|start|begin|end|fall|join)(?:e?s|n?ing))\b"
 )
 _NOW = re.compile(
     r"\b(?:(?<!from )now|currently|at present|at the moment|for now|today|these days|still"
