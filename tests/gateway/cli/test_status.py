@@ -96,8 +96,11 @@ def test_without_a_portal_they_say_so(porch: Run, place: Path) -> None:
     result = porch("status")
     assert result.exit_code == EXIT.PROBLEM
     assert result.output.startswith("No portal runs on")
+    (place / "config/tiers.yaml").write_text("default: members\nitems:\n  greenhouse/a: open\n")
     result = porch("doctor")
     assert result.exit_code == EXIT.PROBLEM
+    assert "greenhouse" in result.output
+    assert "Nothing has to be done" not in result.output
     assert "No portal runs" in result.output
     assert "porch serve" in result.output
 
