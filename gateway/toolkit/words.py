@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
@@ -30,8 +30,14 @@ _STARTS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _DROPPED = re.compile("[\u0591-\u05bd\u05bf-\u05c7\u0640\u064b-\u0652\u0670]")
 """Points of Hebrew, and vowel signs and stretchers of Arabic: written or not, the word is one."""
 _ACCENTS = re.compile("[\u0300-\u036f]")
+_MARKS = re.compile(
+    f"[{_ACCENTS.pattern[1:-1]}{_DROPPED.pattern[1:-1]}\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891"
+    "\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0001-\U000e007f]+"
+)
+"""What a word may be written with or without: accents, points, and what is not seen."""
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")
 _LATIN = re.compile("[a-z]")
-_LOOKALIKES = str.maketrans(
+_LOOKALIKES: Mapping[int, int] = str.maketrans(
     "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04bb\u043a\u043c\u0442"
     "\u03bf\u03b1\u03bd\u03c1\u03b9\u03ba\u03c4\u03c5",
     "aceopxyijsdhkmtoavpiktu",
@@ -94,6 +100,25 @@ def terms(
         elif run not in stop_words and len(run) <= MAX_TERM_CHARACTERS:
             found.append(_without_accents(stem(run, language)))
     return found
+
+
+@lru_cache(maxsize=256)
+def unmarked(text: str) -> str:
+    """A text without case and marks: of each of its words it holds the unmarked form.
+
+    A quick look at a text that need not be cut into words, as it does not hold what is sought.
+
+    Args:
+        text: any prose, or a word of :func:`words`.
+    """
+    if text.isascii():
+        return text.lower()
+    text = _MARKS.sub("", unicodedata.normalize("NFKD", text)).replace("\u2019", "'")
+    text = _OTHER_DIGIT.sub(lambda match: str(unicodedata.digit(match[0])), text)
+    text = text.lower()
+    for one, other in _LOOKALIKES.items():  # several times as quick as str.translate
+        text = text.replace(chr(one), chr(other))
+    return text
 
 
 class _Stemmer(Protocol):

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from gateway.contract import Hit
-from gateway.toolkit.words import words
+from gateway.toolkit.words import unmarked, words
 
 W_SECOND = 0.3
 """The weight of the cosine of a document's second best passage; that of its best has 1."""
@@ -186,7 +186,7 @@ def _verbatim(question: str, hits: list[Hit]) -> set[str]:
 def _holds(hit: Hit, asked: list[str]) -> bool:
     said = hit.payload
     text = "\n".join((said.get("text") or "", *said.get("section", ()), *said.get("under", ())))
-    lower = text.lower()
-    if not all(word in lower for word in asked):  # cheap, and nearly always the answer
+    looked = unmarked(text)
+    if not all(unmarked(word) in looked for word in asked):  # quick, and nearly always the answer
         return False
     return f" {' '.join(asked)} " in f" {' '.join(words(text))} "

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.toolkit.words import MAX_TERM_CHARACTERS, STOP_WORDS, stem, terms, words
+from gateway.toolkit.words import MAX_TERM_CHARACTERS, STOP_WORDS, stem, terms, unmarked, words
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,12 @@ def test_words_do_not_depend_on_case_or_on_what_is_between(text: str) -> None:
 def test_a_term_is_there_as_often_as_its_word(chosen: list[str]) -> None:
     found = terms(" ".join(chosen))
     assert found == [stem(word) for word in chosen if word not in STOP_WORDS]
+
+
+@given(st.text())
+@example("Die K\u00fcndigungs\u00adfristen, cle\u0301s, gr\u00f6\u00dfere")
+@example("\u0439\u043e\u0433\u0430 \u0451\u0436 p\u0430ypal")
+@example("\u062a\u064f\u0633\u0644\u0651\u064e\u0645 \u0661\u0662")
+@example("\u0e43\u0e1a\u0e01\u0e33\u0e01\u0e31\u0e1a \ud55c\uad6d\uc5b4 don\u2019t \ufb01nd")
+def test_a_text_holds_each_of_its_words_unmarked(text: str) -> None:
+    assert [one for one in words(text) if unmarked(one) not in unmarked(text)] == []

@@ -60,3 +60,29 @@ def test_a_passage_with_the_very_word_is_before_what_a_model_takes_for_near(
     found = Hits([near, *(replace(one, score=0.1) for one in said)], [], said, [], frozenset())
     is_common = question == "post" and documents > 3
     assert rank(question, found, DOCUMENTS)[0].key == ("near" if is_common else "s0")
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("K\u00fcndigungsfristen", "Die K\u00fcndigungsfristen gelten."),
+        ("kundigungsfristen", "Die Ku\u0308ndigungsfristen gelten."),
+        ("cl\u00e9s", "Les cl\u00e9s se retirent."),
+        ("gr\u00f6\u00dfere", "Gr\u00f6\u00dfere St\u00e4nde kosten mehr."),
+        ("\u0439\u043e\u0433\u0430", "\u0423\u0442\u0440\u043e\u043c \u0419\u043e\u0433\u0430."),
+        ("\u0451\u0436", "\u042d\u0442\u043e \u0451\u0436."),
+        (
+            "\u062a\u0633\u0644\u0645",
+            "\u062a\u064f\u0633\u0644\u0651\u064e\u0645 \u0627\u0644\u064a\u0648\u0645",
+        ),
+        (
+            "\u0e43\u0e1a\u0e01\u0e33\u0e01\u0e31\u0e1a",
+            "\u0e21\u0e35\u0e43\u0e1a\u0e01\u0e33\u0e01\u0e31\u0e1a\u0e20\u0e32\u0e29\u0e35",
+        ),
+    ],
+)
+def test_a_word_with_marks_is_found_word_for_word(question: str, text: str) -> None:
+    near = Hit(id="1", score=0.5, payload={"key": "near", "ordinal": 1, "text": "x"})
+    said = Hit(id="2", score=0.1, payload={"key": "said", "ordinal": 1, "text": text})
+    found = Hits([near, said], [], [said], [], frozenset())
+    assert rank(question, found, DOCUMENTS)[0].key == "said"
