@@ -31,11 +31,14 @@ class Embeddings:
     Args:
         database: the plugin's database.
         model: the name of the embedding model; vectors of another one are not found.
+
+    Attributes:
+        model: the same.
     """
 
     def __init__(self, database: Database, model: str) -> None:
         self._database = database
-        self._model = model
+        self.model = model
 
     async def find(self, hashes: Iterable[str]) -> dict[str, Vector]:
         """The kept vectors of texts, by fingerprint; unknown ones are left out."""
@@ -51,7 +54,7 @@ class Embeddings:
                 rows = await connection.execute(
                     sa.select(table.c.text_hash, table.c.vector)
                     .distinct()
-                    .where(table.c.text_hash.in_(some), table.c.model == self._model)
+                    .where(table.c.text_hash.in_(some), table.c.model == self.model)
                 )
                 found |= {row.text_hash: np.frombuffer(row.vector, np.float32) for row in rows}
         return found
@@ -71,7 +74,7 @@ class Embeddings:
         from gateway.toolkit.sql import batches
 
         table = _table()
-        chosen = sa.select(table).where(table.c.model == self._model)
+        chosen = sa.select(table).where(table.c.model == self.model)
         found: dict[str, Vector] = {}
         for some in batches(sorted(texts)):
             for row in await connection.execute(chosen.where(table.c.document.in_(some))):
@@ -85,7 +88,7 @@ class Embeddings:
         import sqlalchemy as sa
 
         table = _table()
-        own = sa.and_(table.c.document == key, table.c.model == self._model)
+        own = sa.and_(table.c.document == key, table.c.model == self.model)
         async with self._database.read() as connection:
             rows = await connection.execute(sa.select(table.c.text_hash, table.c.vector).where(own))
             return {row.text_hash: np.frombuffer(row.vector, np.float32) for row in rows}
@@ -115,7 +118,7 @@ class Embeddings:
         from gateway.toolkit.sql import insert_into
 
         rows = [
-            {"document": key, "text_hash": text, "model": self._model, "vector": vector.tobytes()}
+            {"document": key, "text_hash": text, "model": self.model, "vector": vector.tobytes()}
             for key, vectors in sorted(documents.items())
             for text, vector in sorted(vectors.items())
         ]
@@ -140,7 +143,7 @@ class Embeddings:
             ours = sa.not_(table.c.document.startswith(MEMORY_PREFIX, autoescape=True))
             rows = await connection.stream(sa.select(*columns).where(ours))
             async for row in rows:
-                found[row.document].add(row.text_hash if row.model == self._model else row.model)
+                found[row.document].add(row.text_hash if row.model == self.model else row.model)
         return dict(found)
 
     async def forget(self, documents: Sequence[str]) -> None:

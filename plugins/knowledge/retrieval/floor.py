@@ -35,7 +35,7 @@ with a third it is 41 and 12.
 _MAX_NAMED = 3
 
 
-def fits(
+def fitting(
     question: str,
     best: float,
     entries: Sequence[DocumentEntry],
@@ -44,8 +44,12 @@ def fits(
     *,
     by_meaning: bool,
     is_read: bool = True,
-) -> bool:
-    """Whether anything that was found answers.
+) -> Sequence[str]:
+    """The keys of what answers, of what was found, in the order in which it is shown.
+
+    Where the best score is low, a document answers that says every word of the question, such as a
+    number or a rare name, and nothing beside it does. Fewer words do where no meanings were
+    compared.
 
     Args:
         question: the question.
@@ -53,17 +57,19 @@ def fits(
         entries: the documents that were found.
         hits: what the store found, of which these were made.
         languages: those of the documents.
-        by_meaning: whether a model compared meanings; then a low score is made up for only by a
-            document that says every word of the question, such as a number or a rare name.
-        is_read: whether that model can read the question.
+        by_meaning: whether a model compared meanings.
+        is_read: whether the portal's model can read the question.
     """
-    if is_read and best >= FLOOR:
-        return True
-    shares = (share for one in languages for share in _shares(question, entries, hits, one))
-    share = max(shares, default=0.0)
-    if not is_read:
-        return share > MIN_UNREAD_SHARE
-    return share == 1.0 if by_meaning else share > MIN_WORD_SHARE
+    if best >= FLOOR:
+        return [one.key for one in entries]
+    least = MIN_WORD_SHARE if is_read else MIN_UNREAD_SHARE
+    holding: set[str] = set()
+    for language in languages:
+        shares = _shares(question, entries, hits, language)
+        for one, share in zip(entries, shares, strict=False):  # there is none of signs alone
+            if share == 1.0 or (not by_meaning and share > least):
+                holding.add(one.key)
+    return [one.key for one in entries if one.key in holding]
 
 
 def nothing_fits(entries: Iterable[DocumentEntry]) -> str:

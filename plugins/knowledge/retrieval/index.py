@@ -210,10 +210,11 @@ class Index:
         found()
 
     async def _vectors(self, batch: Sequence[Prepared]) -> dict[str, Vector]:
-        """A vector for each text of the batch, by fingerprint; only new texts are embedded."""
+        """A vector for each text that the model can read, by fingerprint; new ones are embedded."""
         if self._embedder is None or self._kept is None:
             return {}
-        texts = {fingerprint(text): text for one in batch for text in (one.head, *one.headed)}
+        model = self._embedder.model
+        texts = {hash: text for one in batch for hash, text in one.readable(model).items()}
         vectors = {known: self._unwritten[known] for known in texts.keys() & self._unwritten}
         vectors |= await self._kept.find(texts.keys() - vectors.keys())
         new = sorted(texts.keys() - vectors.keys(), key=lambda text: len(texts[text]))
@@ -232,8 +233,9 @@ class Index:
         await self.collection.upsert(made)
         await self._trim(batch)
         if self._kept is not None:
+            texts = {one.document.key: one.readable(self._kept.model) for one in batch}
             await self._kept.keep(
-                {one.document.key: {text: vectors[text] for text in one.hashes} for one in batch}
+                {key: {one: vectors[one] for one in own} for key, own in texts.items()}
             )
         for text in vectors:
             self._unwritten.pop(text, None)

@@ -17,11 +17,15 @@ class IndexContents:
     Args:
         points: for each document's key, the marks of its points by their ids.
         kept: for each document's key, the fingerprints of its kept vectors; None without a model.
+        model: the model's name, or an empty text.
     """
 
-    def __init__(self, points: dict[str, dict[str, str]], kept: dict[str, set[str]] | None) -> None:
+    def __init__(
+        self, points: dict[str, dict[str, str]], kept: dict[str, set[str]] | None, model: str
+    ) -> None:
         self.points = points
         self.kept = kept
+        self._model = model
 
     @classmethod
     async def taken(cls, collection: Collection, embeddings: Embeddings | None) -> IndexContents:
@@ -29,7 +33,9 @@ class IndexContents:
         points: dict[str, dict[str, str]] = defaultdict(dict)
         async for point in collection.walk(["key", MARK]):
             points[str(point.payload.get("key", ""))][point.id] = str(point.payload.get(MARK, ""))
-        return cls(points, None if embeddings is None else await embeddings.all())
+        if embeddings is None:
+            return cls(points, None, "")
+        return cls(points, await embeddings.all(), embeddings.model)
 
     def compare(self, document: Document) -> Iterator[str]:
         """What is wrong with a document's part of the index; it counts as compared from then on."""
@@ -45,7 +51,8 @@ class IndexContents:
             if count:
                 yield f"{count} of {len(wanted)} points {reason}"
         if self.kept is not None:
-            kept, texts = self.kept.pop(document.key, set()), set(prepared.hashes)
+            kept = self.kept.pop(document.key, set())
+            texts = prepared.readable(self._model).keys()
             if kept != texts:
                 yield f"kept vectors: {len(texts - kept)} missing, {len(kept - texts)} too many"
 

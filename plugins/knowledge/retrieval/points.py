@@ -20,12 +20,13 @@ from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.retrieval import bm25
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.passages import Passage, cut, fingerprint
+from plugins.knowledge.retrieval.readable import reads
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LAYOUT = 9
+LAYOUT = 10
 """The version of what is stored here; a new one has every document indexed again."""
 
 MEANING = "meaning"
@@ -67,10 +68,16 @@ class Prepared:
     headed: tuple[str, ...]
     language: str
 
-    @property
-    def hashes(self) -> list[str]:
-        """The fingerprints of all its texts."""
-        return [fingerprint(text) for text in (self.head, *self.headed)]
+    def readable(self, model: str) -> dict[str, str]:
+        """Its texts that a model can read, by their fingerprints; no other one has a vector.
+
+        What a model cannot read it finds near to anything.
+
+        Args:
+            model: its name.
+        """
+        texts = (self.head, *self.headed)
+        return {fingerprint(text): text for text in texts if reads(model, text)}
 
 
 def prepare(document: Document) -> Prepared:
@@ -128,7 +135,8 @@ def points(prepared: Prepared, vectors: Mapping[str, NDArray[np.float32]]) -> It
 
     Args:
         prepared: the document.
-        vectors: a vector for each fingerprint of its texts; empty where there is no model.
+        vectors: a vector for each fingerprint of its texts that the model can read; empty where
+            there is no model.
     """
     for id, text, payload in _texts(prepared):
         vector = vectors.get(fingerprint(text))

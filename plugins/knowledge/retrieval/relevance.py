@@ -18,9 +18,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from gateway.contract import Hit
-from gateway.toolkit.words import unmarked, words
+from gateway.toolkit.languages import DEFAULT
+from gateway.toolkit.words import terms, unmarked, words
 
 W_SECOND = 0.3
 """The weight of the cosine of a document's second best passage; that of its best has 1."""
@@ -175,18 +177,40 @@ def _verbatim(question: str, hits: list[Hit]) -> set[str]:
 
     In other scripts than the Latin one a single word does: most models read these poorly, and a
     question there is a word or two.
+
+    Where none holds one word or two as they are asked, other forms of them count as much.
     """
     asked = words(question)
     is_latin = any(each.isalpha() and each <= _LAST_LATIN for each in question)
-    found = {hit.payload["key"] for hit in hits[:_MAX_PHRASE_HITS] if _holds(hit, asked)}
+    likely = hits[:_MAX_PHRASE_HITS]
+    found = {hit.payload["key"] for hit in likely if _holds(hit, asked)}
+    if not found and len(asked) < _MIN_PHRASE_WORDS:
+        found = {hit.payload["key"] for hit in likely if _holds_forms(hit, question)}
+        return found if len(found) <= _MAX_HOLDING else set()
     is_phrase = len(asked) >= (_MIN_PHRASE_WORDS if is_latin else 1)
     return found if is_phrase or len(found) <= _MAX_HOLDING else set()
 
 
 def _holds(hit: Hit, asked: list[str]) -> bool:
-    said = hit.payload
-    text = "\n".join((said.get("text") or "", *said.get("section", ()), *said.get("under", ())))
+    text = _text(hit)
     looked = unmarked(text)
     if not all(unmarked(word) in looked for word in asked):  # quick, and nearly always the answer
         return False
     return f" {' '.join(asked)} " in f" {' '.join(words(text))} "
+
+
+def _holds_forms(hit: Hit, question: str) -> bool:
+    """Whether a passage holds the words of a question in any form that its language has."""
+    language = hit.payload.get("language") or DEFAULT
+    asked = _stems(question, language)
+    return bool(asked.strip()) and asked in _stems(_text(hit), language)
+
+
+def _text(hit: Hit) -> str:
+    said = hit.payload
+    return "\n".join((said.get("text") or "", *said.get("section", ()), *said.get("under", ())))
+
+
+@lru_cache(maxsize=64)  # each hit is looked at twice a search
+def _stems(text: str, language: str) -> str:
+    return f" {' '.join(terms(text, (), language=language))} "

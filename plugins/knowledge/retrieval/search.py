@@ -20,7 +20,7 @@ from plugins.knowledge.results import QuotedPassage, SearchResult, SearchResults
 from plugins.knowledge.retrieval import bm25, rerank
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
-from plugins.knowledge.retrieval.floor import FLOOR, fits, nothing_fits
+from plugins.knowledge.retrieval.floor import FLOOR, fitting, nothing_fits
 from plugins.knowledge.retrieval.holding import Found, holding_first, with_successors
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
@@ -48,12 +48,16 @@ _MAX_LIKELY = 30
 """The documents whose points are all compared: more than are shown, as what is compared moves."""
 _MAX_MEASURED = 600
 """Heads and passages of candidates that are compared."""
-_PAYLOAD = ("key", "text", "section", "under", "ordinal")
+_PAYLOAD = ("key", "text", "section", "under", "ordinal", "language")
 _ANEW_NOTE = (
     "The index is being made anew, for another model or version: until it is whole, results are "
     "found by words alone."
 )
 _KEYWORD_NOTE = "This portal has no embedding model: results are found by words alone."
+_UNREAD_NOTE = (
+    "This portal's embedding model cannot read the script of the question: results are found by "
+    "words alone."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +68,20 @@ class _Asked:
         collection: what answers it.
         queries: what it is compared with there.
         languages: those of the documents.
-        by_meaning: whether meanings are compared.
         anew: whether a former collection answers, by words.
+        is_read: whether the model can read the question; else no meanings are compared.
     """
 
     collection: Collection
     queries: Mapping[str, VectorQuery]
     languages: tuple[str, ...]
-    by_meaning: bool
     anew: bool
+    is_read: bool
+
+    @property
+    def by_meaning(self) -> bool:
+        """Whether meanings are compared."""
+        return MEANING in self.queries
 
 
 class Search:
@@ -141,10 +150,11 @@ class Search:
         hits = await self._hits(question, filters, up_to, asked)
         ranked = rank(question, hits, len(self._store.entries(up_to)))
         found = self._visible(ranked, filters, up_to)
-        if not found or (floor and not await self._fits(question, found, hits, asked)):
+        fitting = await self._fitting(question, found, hits, asked) if floor else found
+        if not fitting:
             note = nothing_fits(one.entry for one in found)
             return self._answer([], {} if facets else None, asked, note)
-        found = await self._ordered(question, found, filters, up_to, asked)
+        found = await self._ordered(question, fitting, filters, up_to, asked)
         matches = None
         if facets:
             matches = await self._matching(hits, filters, up_to, asked)
@@ -164,7 +174,8 @@ class Search:
         """The answer; what matches is counted, unless it is None."""
         anew = _ANEW_NOTE if asked.anew else None
         without_model = _KEYWORD_NOTE if self._host.embedder is None else None
-        notes = [note, self.unfinished(), anew, without_model]
+        unread = None if asked.is_read else _UNREAD_NOTE
+        notes = [note, self.unfinished(), anew, without_model, unread]
         return SearchResults(
             results=results,
             mode="hybrid" if asked.by_meaning else "keyword",
@@ -177,8 +188,9 @@ class Search:
         self, question: str, filters: SearchFilters, up_to: Tier, meaning: Vector | bool
     ) -> _Asked:
         entries = self._store.entries(Tier.MEMBERS)
+        is_read = (model := self._host.embedder) is None or reads(model.model, question)
         says_something = any(each.isalnum() for each in question)  # signs alone mean nothing
-        embedder = self._host.embedder if says_something and meaning is not False else None
+        embedder = model if is_read and says_something and meaning is not False else None
         where = self._where(filters, up_to)
         former = await self._index.former(len(entries))
         languages = await self._index.languages(self._store.version)
@@ -188,14 +200,13 @@ class Search:
         if sparse.indices:
             queries[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS, _PAYLOAD)
         if former is not None:
-            return _Asked(former, queries, languages, by_meaning=False, anew=True)
+            return _Asked(former, queries, languages, anew=True, is_read=is_read)
         if sparse.indices:
             queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS)
         if embedder is not None:
             made = await embedder.query(question) if isinstance(meaning, bool) else meaning
             queries[MEANING] = VectorQuery(MEANING, made, where, _MAX_NEAR)
-        answering = self._index.collection
-        return _Asked(answering, queries, languages, by_meaning=embedder is not None, anew=False)
+        return _Asked(self._index.collection, queries, languages, anew=False, is_read=is_read)
 
     def _where(self, filters: SearchFilters, up_to: Tier) -> tuple[Condition, ...]:
         # Where nothing is hidden from this tier, the store need not check it for each passage,
@@ -249,17 +260,18 @@ class Search:
         (hits,) = await asked.collection.search([every])
         return hits
 
-    async def _fits(self, question: str, found: Sequence[Found], hits: Hits, asked: _Asked) -> bool:
-        """Whether anything that was found answers; texts are read where scores leave it open."""
+    async def _fitting(
+        self, question: str, found: list[Found], hits: Hits, asked: _Asked
+    ) -> list[Found]:
+        """What answers, of what was found; texts are read where scores leave it open."""
         best = max((_score(one) for one in found), default=0.0)
-        model = self._host.embedder if asked.by_meaning else None
-        is_read = model is None or reads(model.model, question)
-        if best < FLOOR or not is_read:
+        if best < FLOOR:
             keys = {one.entry.key for one in found}
             hits = replace(hits, passages=list(await self._measured(asked, keys, _PAYLOAD)))
         entries, languages = [one.entry for one in found], asked.languages
-        how = {"by_meaning": asked.by_meaning, "is_read": is_read}
-        return fits(question, best, entries, hits, languages, **how)
+        how = {"by_meaning": asked.by_meaning, "is_read": asked.is_read}
+        fit = frozenset(fitting(question, best, entries, hits, languages, **how))
+        return [one for one in found if one.entry.key in fit]
 
     async def _matching(
         self, hits: Hits, filters: SearchFilters, up_to: Tier, asked: _Asked

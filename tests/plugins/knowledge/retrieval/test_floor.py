@@ -56,9 +56,11 @@ async def test_what_fits_is_an_answer_and_keeps_what_stands_beside_it(base, make
 async def test_what_says_every_word_fits_however_far_its_meaning_seems(
     open_base, word_embedder, make
 ) -> None:
-    base = await open_base(embedder=word_embedder(bread="air"))
+    """And it stands alone: what is nearer and says less is no answer."""
+    base = await open_base(embedder=word_embedder(word3="air"))
     filler = " ".join(f"word{number}" for number in range(150))
-    await base.put(make("practice/long", f"{filler} e4711 {filler}", title="Long"))
+    near = [make(f"practice/near{n}", f"{filler} air {filler}", title=f"Near {n}") for n in "abc"]
+    await base.put(make("practice/long", f"{filler} e4711 {filler}", title="Long"), *near)
     found = await asked(base, "word3 e4711")
     assert [one.id for one in found.results] == ["long"]
     assert found.results[0].score < 0.22
@@ -80,14 +82,17 @@ class EverythingIsNear:
 
     def __init__(self, model: str) -> None:
         self.model = model
+        self.read = []
 
     async def passages(self, texts):
+        self.read += texts
         return np.full((len(texts), 4), 0.5, dtype=np.float32)
 
     async def query(self, text):
         return np.full(4, 0.5, dtype=np.float32)
 
 
+UNREAD = "cannot read the script of the question: results are found by words alone."
 LEAVE = "病気休暇のときは上司に連絡します。"
 
 
@@ -114,7 +119,24 @@ async def test_a_question_that_the_model_cannot_read_is_judged_by_its_words(
     await base.put(make("article/leave", LEAVE, title="休暇"))
     found = await asked(base, question)
     assert [one.id for one in found.results] == ["leave"] * answers
-    assert answers or found.note.startswith(NOTHING)
+    assert found.mode == "keyword"
+    assert UNREAD in found.note
+    assert answers or found.note.startswith("Nothing here fits that.")
+
+
+async def test_what_a_model_cannot_read_is_near_to_nothing(open_base, make) -> None:
+    """Neither is a document in another script near to a question, nor such a question to any."""
+    model = EverythingIsNear("minilm-l6-v2-int8-0")
+    base = await open_base(embedder=model)
+    hose = make("article/hose", "Hoses are to be rolled up.", title="Garden")
+    await base.put(make("article/leave", LEAVE, title="休暇"), hose)
+    assert [one.id for one in (await asked(base, "garden hose")).results] == ["hose"]
+    assert [one.id for one in (await asked(base, "上司に連絡")).results] == ["leave"]
+    assert await base.knowledge.index.collection.count([]) == 4
+    assert not any(LEAVE in one for one in model.read)
+    stock = await base.knowledge.index.stock()
+    documents = await base.knowledge.store.documents(["article/leave", "article/hose"], Tier.OPEN)
+    assert [fault for one in documents for fault in stock.compare(one)] == []
 
 
 async def test_a_model_for_all_scripts_judges_by_meaning(open_base, make) -> None:

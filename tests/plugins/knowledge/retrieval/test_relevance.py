@@ -86,3 +86,25 @@ def test_a_word_with_marks_is_found_word_for_word(question: str, text: str) -> N
     said = Hit(id="2", score=0.1, payload={"key": "said", "ordinal": 1, "text": text})
     found = Hits([near, said], [], [said], [], frozenset())
     assert rank(question, found, DOCUMENTS)[0].key == "said"
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "text"),
+    [
+        ("manguera", "es", "Las mangueras deben recogerse."),
+        ("K\u00fcndigungsfrist", "de", "K\u00fcndigungsfristen"),
+        ("garden hose", "en", "Garden hoses are rolled up."),
+    ],
+)
+@pytest.mark.parametrize("documents", [1, 4])
+def test_a_passage_with_another_form_of_a_rare_word_is_found_by_it(
+    question: str, language: str, text: str, documents: int
+) -> None:
+    near = Hit(id="1", score=0.5, payload={"key": "near", "ordinal": 1, "text": "x"})
+    said = [
+        Hit(f"s{n}", 0.1, {"key": f"s{n}", "ordinal": 1, "text": text, "language": language})
+        for n in range(documents)
+    ]
+    found = Hits([near, *said], [], said, [], frozenset())
+    is_common = documents > 3
+    assert rank(question, found, DOCUMENTS)[0].key == ("near" if is_common else "s0")
