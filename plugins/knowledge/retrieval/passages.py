@@ -37,6 +37,7 @@ class Passage:
             them; in the text that is embedded they made answers worse (decision 0085).
         place: the section it is cited at: the innermost one that all of it stands in.
         places: the sections in it below that one, in reading order.
+        starts: where the text of each of these begins in its own.
     """
 
     trail: tuple[str, ...]
@@ -44,6 +45,7 @@ class Passage:
     under: tuple[str, ...] = ()
     place: Place | None = None
     places: tuple[Place, ...] = ()
+    starts: tuple[int, ...] = ()
 
     def headed(self, title: str) -> str:
         """The text with its title and heading trail in front, as it is embedded and indexed."""
@@ -101,16 +103,15 @@ def _joined(held: Sequence[_Block]) -> Passage:
     common, *more = [block.places for block in held if block.text]
     for one in more:
         common = _shared(common, one)
-    places = dict.fromkeys(
-        place for block in held for place in block.places[len(_shared(common, block.places)) :]
-    )
-    return Passage(
-        trail,
-        "\n".join(one.text for one in held if one.text),
-        tuple(under),
-        common[-1] if common else None,
-        tuple(places),
-    )
+    starts: dict[Place, int] = {}
+    text = ""
+    for block in held:
+        text += "\n" if text and block.text else ""
+        for place in block.places[len(_shared(common, block.places)) :]:
+            starts.setdefault(place, len(text))
+        text += block.text
+    own = common[-1] if common else None
+    return Passage(trail, text, tuple(under), own, tuple(starts), tuple(starts.values()))
 
 
 def _blocks(markdown: str) -> Iterator[_Block]:

@@ -206,11 +206,12 @@ def _texts(prepared: Prepared) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def _places(passage: Passage | None) -> dict[str, Any]:
-    """Where the sections of a passage stand, as they are cited."""
+    """Where the sections of a passage stand, as they are cited, and begin in it."""
     if passage is None or not (passage.place or passage.places):
         return {}
     known = (passage.place, *passage.places)
-    return {"places": [[] if one is None else [*one.trail, *one[1:]] for one in known]}
+    places = [[] if one is None else [*one.trail, *one[1:]] for one in known]
+    return {"places": places, **({"starts": list(passage.starts)} if passage.starts else {})}
 
 
 def _mark(text: str, payload: Mapping[str, Any]) -> str:

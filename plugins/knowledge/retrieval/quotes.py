@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from gateway.contract import Collection, Condition, Hit, VectorQuery
 from gateway.toolkit.anchors import anchor
+from gateway.toolkit.languages import DEFAULT
 from gateway.toolkit.words import terms
 from plugins.knowledge.outline import Place
 from plugins.knowledge.retrieval.points import MEANING, TERMS
@@ -26,7 +28,7 @@ MAX_FURTHER = 2
 _MIN_SHARE = 0.8
 """The share of its document's best score that a further passage has to have."""
 _PER_DOCUMENT = 8
-_PAYLOAD = ("key", "text", "section", "places", "ordinal")
+_PAYLOAD = ("key", "text", "section", "places", "starts", "ordinal", "language")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,16 @@ class Quote:
         place: the section it is cited at; None where it stands above the first heading.
         score: how well it answers; compares within one question only.
         places: the sections within it, where it is of several short ones.
+        starts: where the text of each of these begins in its own.
+        language: the document's.
     """
 
     text: str
     place: Place | None
     score: float
     places: tuple[Place, ...] = ()
+    starts: tuple[int, ...] = ()
+    language: str = DEFAULT
 
     @property
     def section(self) -> tuple[str, ...]:
@@ -51,16 +57,26 @@ class Quote:
         return self.place.trail if self.place else ()
 
     def citing(self, question: str) -> Quote:
-        """The same, cited at the section in it whose heading the question names, if it does."""
+        """The same, cited at the section in it that says most of the question.
+
+        Headings above a section count as its own words do. Of sections that say as much, the one
+        whose own heading says more is cited, and else the first, which is that of the passage.
+        """
         if not self.places:
             return self
-        asked = frozenset(terms(question))
-        known = {place: frozenset(terms(place.trail[-1])) for place in self.places}
-        said = {one: its & asked for one, its in known.items() if its <= asked or asked <= its}
-        named = [one for one, its in said.items() if its]
-        above = {one: asked & {*terms(" ".join(one.trail))} for one in named}
-        best = max(named, key=lambda one: (len(said[one]), len(above[one])), default=None)
-        return self if best is None else replace(self, place=best)
+        asked = frozenset(terms(question, language=self.language))
+        starts = (0, *self.starts, len(self.text))
+        best, most = self.place, (0, 0)
+        for place, (start, end) in zip((self.place, *self.places), pairwise(starts), strict=True):
+            *above, heading = place.trail if place else ("",)
+            named = self._said(heading) & asked
+            said = named | asked & self._said(" ".join((*above, self.text[start:end])))
+            if (len(said), len(named)) > most:
+                best, most = place, (len(said), len(named))
+        return replace(self, place=best)
+
+    def _said(self, text: str) -> frozenset[str]:
+        return frozenset(terms(text, language=self.language))
 
 
 async def quotes(
@@ -120,12 +136,15 @@ def _mixed(by_meaning: Sequence[Hit], by_words: Sequence[Hit]) -> dict[str, list
 
 
 def _quote(hit: Hit, score: float) -> Quote:
+    starts = tuple(hit.payload.get("starts") or ())  # a former layout has none, and says less
     own, *within = hit.payload.get("places") or (_before(hit.payload.get("section")),)
     return Quote(
         hit.payload["text"],
         _place(own) if own else None,
         score,
-        tuple(_place(one) for one in within),
+        tuple(_place(one) for one, _ in zip(within, starts, strict=False)),
+        starts,
+        hit.payload.get("language") or DEFAULT,
     )
 
 

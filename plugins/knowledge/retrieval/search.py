@@ -342,8 +342,8 @@ class Search:
         return sorted(rated, key=lambda one: -(one.rating or 0.0))
 
     def _result(self, question: str, found: Found, up_to: Tier) -> SearchResult:
-        entry, shown = found.entry, [one.citing(question) for one in found.quotes]
-        best = next(iter(shown), None)
+        entry = found.entry
+        best = found.quotes[0].citing(question) if found.quotes else None
         return SearchResult(
             title=one_line(entry.title),
             content_type=entry.content_type,
@@ -357,7 +357,7 @@ class Search:
                     section=list(one.section) or None,
                     permalink=self._permalinks.of(entry, one.place),
                 )
-                for one in further(shown)
+                for one in (each.citing(question) for each in further(found.quotes))
             ]
             or None,
             group=entry.group or None,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from gateway.contract import Tier
 from plugins.knowledge.retrieval.filters import SearchFilters
 from plugins.knowledge.retrieval.passages import MAX_CHARACTERS
@@ -78,3 +80,50 @@ async def test_beside_a_long_document_the_others_have_their_passages(
     assert shown["river"] is not None
     assert shown["brook"] == ["Brook"]
     assert shown["flood"] is None
+
+
+GUIDE = """
+Ask the caretaker first.
+
+## Watering
+
+Hoses are rolled up after use.
+
+## Keys
+
+Collect them at the bakery. Keys and hoses are lent for a week.
+
+### Lost keys
+
+A new one costs 60 euro.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "section"),
+    [
+        ("Hoses are rolled up after use.", ["Watering"]),
+        ("Keys and hoses are lent for a week.", ["Keys"]),
+        ("lost keys", ["Keys", "Lost keys"]),
+        ("keys", ["Keys"]),
+        ("a new key costs 60 euro", ["Keys", "Lost keys"]),
+        ("ask the caretaker first", None),
+    ],
+)
+async def test_of_several_short_sections_the_one_that_says_it_is_cited(
+    base: Base, make: Callable[..., Any], question: str, section: list[str] | None
+) -> None:
+    await base.put(make("article/garden", GUIDE, title="Garden"))
+    (result,) = (await base.knowledge.search(question, OPEN, Tier.OPEN)).results
+    assert "Hoses" in (result.passage or "")
+    assert "60 euro" in (result.passage or "")
+    assert result.section == section
+
+
+async def test_a_section_is_cited_for_other_forms_of_a_word_as_its_language_has_them(
+    base: Base, make: Callable[..., Any]
+) -> None:
+    text = "## Residuos\n\nVan a la caja.\n\n## Riego\n\nLas mangueras deben recogerse."
+    await base.put(make("article/huerto", text, title="Huerto", lang="es"))
+    (result,) = (await base.knowledge.search("recoger manguera", OPEN, Tier.OPEN)).results
+    assert result.section == ["Riego"]
