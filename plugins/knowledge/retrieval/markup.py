@@ -32,6 +32,8 @@ _DEFINITION = (
 )
 _DEFINED = re.compile(_DEFINITION, re.MULTILINE)
 _REFERRING = re.compile(r"!?\[([^\[\]\n]{1,500})\]\[([^\[\]\n]{0,200})\]")
+_SHORTCUT = re.compile(r"!?\[([^\[\]\n]{1,200})\](?![\[(:])")
+"""A link that says no more than its label; only where that is defined, else it is text."""
 _INCLUDED = re.compile(
     r"^[ \t]*+(?:\{!>?[ \t]*+[\w./\\ :-]{1,300}!\}|-{1,9}8<-{1,9}[ \t]++\"[^\"\n]{1,300}\")"
     r"[ \t]*$\n?",
@@ -76,7 +78,8 @@ _BEFORE: tuple[_Rule, ...] = (
         (rf"</?(?:p|br|li|tr|div|section|h[1-6]|ul|ol|table|summary){_ATTRIBUTES}", "\n"),
         (rf"</?(?:td|th|dt|dd|option|label|button){_ATTRIBUTES}", " "),
         (rf"</?{_TAG}{_ATTRIBUTES}", ""),
-        (r"\{[:.#][^{}\n]{0,200}\}", ""),
+        (r":(?:fontawesome|material|octicons|simple)-[a-z0-9-]{1,100}:", ""),  # icons of MkDocs
+        (r"\{ ?[:.#][^{}\n]{0,200}\}", ""),
         (r"!\[([^\[\]\n]{0,500})\]\([^()\n]{0,1000}\)", r"\1"),
         (r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{1,300})\]\]", r"\1"),
         (r"\[([^\[\]]{1,500})\]\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)", r"\1"),
@@ -111,7 +114,7 @@ _AFTER = _rules(
     (r"[ \t\u00a0\u200b]+", " "),
     (r"^ | $", ""),
 )
-_MARKED = re.compile(r"[<>&*_`\[\]{}|#\n]")
+_MARKED = re.compile(r"[<>&*_`\[\]{}|#\n]|:[a-z]{1,20}-")
 _HTML_HEADING = re.compile("\x02([1-6])\x02")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -171,6 +174,8 @@ def plain(markdown: str, defined: Set[str] | None = None) -> str:
     for pattern, replacement in _BEFORE:
         text = pattern.sub(replacement, text)
     text = _REFERRING.sub(lambda match: _referring(match, defined), text)
+    if defined:
+        text = _SHORTCUT.sub(lambda match: _referring(match, defined), text)
     for pattern, replacement in _AFTER:
         text = pattern.sub(replacement, text)
     text = html.unescape(_HTML_HEADING.sub(lambda match: "#" * int(match[1]), text))
@@ -179,7 +184,7 @@ def plain(markdown: str, defined: Set[str] | None = None) -> str:
 
 def _referring(match: re.Match[str], defined: Set[str] | None) -> str:
     """What a link says, where it is one: ``A[i][j]`` refers to nothing."""
-    known = defined is None or _label(match[2] or match[1]) in defined
+    known = defined is None or _label(match[match.lastindex or 1] or match[1]) in defined
     return match[1] if known else match[0]
 
 

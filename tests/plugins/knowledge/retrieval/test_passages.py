@@ -299,3 +299,21 @@ def test_of_very_many_headings_the_first_begin_sections_and_all_are_found() -> N
     )
     assert "Well" in passages[-1].text
     assert "It is deep." in passages[-1].text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Our [Code of Conduct] counts.\n\n[code of conduct]: a.md", "Our Code of Conduct counts."),
+        ("See [1] and `[x]`.\n\n[x]: a.md", "See [1] and [x]."),
+        ("- :octicons-light-bulb-16:{ .lg .middle } __Tip__ at 10:30-11:00", "Tip at 10:30-11:00"),
+    ],
+)
+def test_links_by_a_label_alone_and_icons_are_no_text(text: str, said: str) -> None:
+    (passage,) = cut(text)
+    assert passage.text == said
+
+
+def test_an_icon_in_a_heading_is_no_part_of_it() -> None:
+    (passage,) = cut("## :material-clock: Times\n\nAt noon.")
+    assert passage.trail == ("Times",)
