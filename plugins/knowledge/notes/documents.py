@@ -119,6 +119,10 @@ class Document(DocumentEntry):
 
     content: str
 
+    def called(self, key: str) -> Document:
+        """The document under a key of its type, where its own is another's."""
+        return self if key == self.key else self.model_copy(update={"id": key.partition("/")[2]})
+
     def entry(self) -> DocumentEntry:
         """All of the document but its body."""
         return DocumentEntry.model_construct(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gateway.contract import Objects
 from plugins.knowledge.notes.ids import raw_key
 from plugins.knowledge.notes.note import Origin
+from plugins.knowledge.sync.keys import Claim
 from plugins.knowledge.sync.plan import Plan, Put
 from plugins.knowledge.sync.sources import File, NoteSource, Scan
 
@@ -37,10 +38,16 @@ def _clean(plan: Plan, path: str, raw: bytes, source: NoteSource, file: File) ->
         return
     note = source.parse(raw, Origin(path, file.relative, record.date, record.entry.commit_sha))
     plan.reindex = [each for each in plan.reindex if each != path]
-    if note.document is None or note.document.key != record.entry.key:
+    document = note.document
+    if document is None or not _may_be(document.key, record.entry.key, path, source):
         plan.removals.append(record.entry.key)
         plan.raw_removals.append(path)
         record.entry, record.digest = None, ""
         return
-    plan.puts[path] = put = Put(note.document, note.raw)
-    record.entry, record.digest = note.document.entry(), put.digest()
+    plan.puts[path] = put = Put(document.called(record.entry.key), note.raw)
+    record.entry, record.digest = put.document.entry(), put.digest()
+
+
+def _may_be(claim: str, key: str, path: str, source: NoteSource) -> bool:
+    """Whether a file that claims a key may be served under another one."""
+    return key in Claim(path, claim, name=source.name).forms()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note
 from plugins.knowledge.sync.freshness import Freshness
+from plugins.knowledge.sync.keys import Claim, settle
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
 from plugins.knowledge.sync.sources import File, NoteSource, Scan
 
@@ -56,11 +57,10 @@ class Plan:
 class Planner:
     """Makes one plan. Reads files, so it blocks; call it in a thread.
 
-    A key that several files claim goes to the file that is served under it already, else to
-    the first in the order of paths; the others are errors, and served as nothing.
+    Of several files that claim one key, ``keys.py`` says which is served as what.
 
-    Only files are considered that are not what the manifest says, and those whose key is asked for
-    by one of them: the record of any other stays the same object.
+    Only files are considered that are not what the manifest says, and those whose key one of them
+    may get: the record of any other stays the same object.
 
     Args:
         manifest: the state that the last sync left.
@@ -96,7 +96,7 @@ class Planner:
         waiting = {path for path in self._waiting() if path not in self._stale}
         wanted = {old[path].claim for path in waiting}
         served = {
-            record.claim
+            record.entry.key
             for path, record in old.items()
             if record.claim in wanted and record.entry and self._is_fresh(path)
         }
@@ -114,25 +114,20 @@ class Planner:
         gone = [path for path in old if path not in self._files]
         considered = sorted(self._considered(gone))
         claims = {path: claim for path in considered if (claim := self._claim(path))}
-        winners = self._winners(claims)
+        keys = settle({path: self._claimed(path, claim) for path, claim in claims.items()})
         plan = Plan(files={**old})
         for path in gone:
             del plan.files[path]
-        collisions: dict[str, Problem] = {}
         for path in considered:
-            claim = claims.get(path)
-            wins = claim is not None and winners[claim] == path
-            record = self._record(path, plan, claim if wins else None)
-            if record.claim != claim:
+            record = self._record(path, plan, keys.served.get(path))
+            if record.claim != (claim := claims.get(path)):
                 record = record.model_copy(update={"claim": claim})
             plan.files[path] = record
-            if claim is not None and not wins:
-                collisions[path] = _collision(path, claim, winners[claim])
         plan.problems = [problem for _, scan in self._scans for problem in scan.problems]
         troubled = {path for path, record in plan.files.items() if record.problems}
-        for path in sorted(troubled | collisions.keys()):
+        for path in sorted(troubled | keys.problems.keys()):
             plan.problems += plan.files[path].problems
-            plan.problems += [collisions[path]] if path in collisions else []
+            plan.problems += [keys.problems[path]] if path in keys.problems else []
         self._add_removals(plan, [*considered, *gone])
         return plan
 
@@ -168,12 +163,30 @@ class Planner:
         if not (self._same_rules and self._same_index):
             return set(self._files)
         old = self._manifest.files
-        found = self._stale | self._waiting()
-        claims = {self._claim(path) for path in found}
-        claims |= {old[path].claim for path in (*found, *gone) if path in old}
-        claims.discard(None)
-        rivals = {path for path, record in old.items() if record.claim in claims}
-        return found | (rivals & self._files.keys())
+        found, new = set[str](), self._stale | self._waiting()
+        asked = {key for path in gone for key in _keys(old[path])}
+        while new:
+            found |= new
+            for path in new:
+                asked |= _keys(old.get(path)) | set(self._forms(path))
+            new = self._linked(asked) - found
+        return found
+
+    def _linked(self, keys: Set[str]) -> set[str]:
+        """The files that are known to claim, or to be served under, one of some keys."""
+        records = self._manifest.files.items()
+        found = {path for path, record in records if not keys.isdisjoint(_keys(record))}
+        return found & self._files.keys()
+
+    def _forms(self, path: str) -> Iterable[str]:
+        claim = self._claim(path)
+        return self._claimed(path, claim).forms() if claim else ()
+
+    def _claimed(self, path: str, key: str) -> Claim:
+        old, scans = self._manifest.files.get(path), enumerate(self._scans)
+        held = old.entry.key if old and old.entry else ""
+        place, name = next((at, one.name) for at, (one, scan) in scans if path in scan.files)
+        return Claim(path, key, place, name, held)
 
     def _read(self, path: str) -> None:
         for source, scan in self._scans:
@@ -191,33 +204,27 @@ class Planner:
             return old.entry.key if old and old.entry else None
         return note.document.key if note.published else None
 
-    def _winners(self, claims: Mapping[str, str]) -> dict[str, str]:
-        winners: dict[str, str] = {}
-        for path, key in sorted(claims.items()):
-            old = self._manifest.files.get(path)
-            served = old is not None and old.entry is not None and old.entry.key == key
-            if served or key not in winners:
-                winners[key] = path
-        return winners
-
     def _record(self, path: str, plan: Plan, key: str | None) -> FileRecord:
         """A file's new record; ``key`` is what it is served as, or None."""
         file = self._files[path]
         old = self._manifest.files.get(path)
-        if key is not None and path not in self._notes and (old is None or old.entry is None):
-            self._read(path)  # its rival is gone
+        held = old.entry if old and old.entry and old.entry.key == key else None
+        if key is not None and path not in self._notes and held is None:
+            self._read(path)  # its rival is gone, or there is one now
         note = self._notes.get(path)
         record = self._known(path) if note is None else _of_note(note, file.stamp, key)
         if key is None:
             record = _serving_nothing(record)
-        elif note is not None and note.document is not None and note.document.key == key:
-            self._serve(path, plan, record, Put(note.document, note.raw))
-        elif old is not None and old.entry is not None:
+        elif note is not None and note.document is not None:
+            self._serve(path, plan, record, Put(note.document.called(key), note.raw))
+        elif old is not None and held is not None:
             if note is not None:
-                record.entry, record.digest = old.entry, old.digest
+                record.entry, record.digest = held, old.digest
             if not self._same_index or key in self._dirty:
                 record = record.model_copy()  # what is reindexed may change it
                 plan.reindex.append(path)
+        elif record.entry is not None:  # it is to be called anew, and cannot be read just now
+            record = _serving_nothing(record).model_copy(update={"stamp": ""})
         return record
 
     def _known(self, path: str) -> FileRecord:
@@ -272,6 +279,14 @@ def _served(files: Mapping[str, FileRecord], paths: Sequence[str]) -> dict[str, 
     return {path: record.entry.key for path, record in records if record and record.entry}
 
 
+def _keys(record: FileRecord | None) -> set[str]:
+    """What a file is known to claim, and to be served under."""
+    if record is None:
+        return set()
+    served = {record.entry.key} if record.entry else set()
+    return served | ({record.claim} if record.claim else set())
+
+
 def _of_note(note: Note, stamp: str, key: str | None) -> FileRecord:
     """The record of a file that was read, serving nothing yet."""
     problems = note.problems
@@ -287,8 +302,3 @@ def _serving_nothing(record: FileRecord) -> FileRecord:
     if record.entry is None and not record.digest:
         return record
     return record.model_copy(update={"entry": None, "digest": ""})
-
-
-def _collision(path: str, key: str, winner: str) -> Problem:
-    reason = f"{key} is also what {winner} is served as; give one of the two another name or type"
-    return Problem(path, 1, reason)

@@ -77,6 +77,7 @@ class NoteSource:
 
     Attributes:
         key: what tells it apart from the other sources.
+        name: what the admin calls it, or an empty text.
         prefix: what its documents' paths begin with.
     """
 
@@ -101,6 +102,7 @@ class NoteSource:
         )
         self.include = config.include
         self.suffixes = (*SUFFIXES, *(conversion.SUFFIXES if config.documents else ()))
+        self.name = config.name or ""
         self.prefix = f"{config.name}/" if config.name else ""
         self.exclude = config.exclude
         if config.drafts and config.directory is not None:  # on GitHub they lie in other branches

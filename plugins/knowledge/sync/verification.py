@@ -250,6 +250,8 @@ def _original(
     commit = record.entry.commit_sha if record.entry else ""
     note = parse(raw, Origin(path, file.relative, record.date, commit), source.rules)
     document = note.document
+    if document is not None and record.entry is not None:
+        document = document.called(f"{document.content_type}/{record.entry.id}")
     if document is None or (record.digest and Put(document, raw).digest() != record.digest):
         return None, "altered"
     broken = any(one.severity == "error" for one in record.problems)

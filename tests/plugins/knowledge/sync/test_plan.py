@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plugins.knowledge.config import SourceConfig
+from plugins.knowledge.notes.note import Note, Origin
 from plugins.knowledge.sync.freshness import Freshness
 from plugins.knowledge.sync.manifest import Manifest
 from plugins.knowledge.sync.plan import Plan, Planner
@@ -18,6 +19,9 @@ from tests.examples import examples
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 PATHS = ["tags/a.md", "tags/x/a.md", "notes/a.md", "notes/b.md", "links/index.md", "README.md"]
+TWO = [f"{name}/{path}" for name in ("one", "two")
+       for path in ("a.md", "x/a.md", "a.html", "a.docx", "x/a.html", "one.a.md")]  # fmt: skip
+"""Of two sources: whatever may be called ``a``, and what another may be called for it."""
 TEXTS = {
     "one": b"---\npublish: true\ntype: tag\n---\nOne.",
     "two": b"---\npublish: true\ntitle: Two\n---\nTwo.",
@@ -27,6 +31,7 @@ TEXTS = {
 }
 """What a note may say; the last one cannot be read just now."""
 EDITS = st.dictionaries(st.sampled_from(PATHS), st.sampled_from([*TEXTS, "gone"]), max_size=3)
+OTHER_EDITS = st.dictionaries(st.sampled_from(TWO), st.sampled_from([*TEXTS, "gone"]), max_size=4)
 DOUBTS = st.sets(st.sampled_from([*PATHS, "tag/a", "file/a", "file/b"]), max_size=1)
 
 
@@ -35,6 +40,9 @@ class Texts(NoteSource):
 
     def content(self, file: File) -> bytes | None:
         return TEXTS[file.stamp]
+
+    def _converted(self, data: bytes, origin: Origin) -> Note:
+        return self.parse(data, origin)
 
 
 class WholePlanner(Planner):
@@ -50,7 +58,8 @@ def scanned(before: Mapping[str, File], edits: Mapping[str, str]) -> dict[str, F
         if text == "gone":
             files.pop(path, None)
         elif path not in files or files[path].stamp != text:
-            files[path] = File(path, path, text, 50, AT)
+            relative = path.partition("/")[2] if path in TWO else path
+            files[path] = File(path, relative, text, 50, AT)
     return files
 
 
@@ -85,6 +94,31 @@ def test_what_has_not_changed_need_not_be_considered(
         plan = some.plan()
         assert steps(plan) == steps(every.plan())
         manifest = Manifest(commits={source.key: str(number)}, index=index, files=plan.files)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(history=st.lists(OTHER_EDITS, max_size=8))
+def test_what_is_called_alike_in_two_sources_is_planned_alike(
+    history: list[dict[str, str]],
+) -> None:
+    sources = [
+        Texts(SourceConfig(github="a/b", name=name, documents=True), {}, 10_000)
+        for name in ("one", "two")
+    ]
+    manifest, files, freshness = Manifest(), dict[str, File](), Freshness()
+    for number, edits in enumerate(history):
+        files = scanned(files, edits)
+        scans = [
+            (source, Scan({p: f for p, f in files.items() if p.startswith(source.prefix)}, "1"))
+            for source in sources
+        ]
+        some = Planner(manifest, scans, "", "", freshness)
+        every = WholePlanner(manifest, scans, "", "")
+        plan = some.plan()
+        assert steps(plan) == steps(every.plan()), number
+        manifest = Manifest(commits={one.key: "1" for one in sources}, files=plan.files)
+        served = [entry.key for entry in manifest.entries().values()]
+        assert len(served) == len(set(served))
 
 
 def test_a_note_that_is_dated_anew_is_stale() -> None:
