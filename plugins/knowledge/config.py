@@ -20,6 +20,7 @@ from plugins.knowledge.memory.rights.approval_rules import ApprovalRules
 from plugins.knowledge.memory.rights.extraction_rules import ExtractionRules
 from plugins.knowledge.memory.rights.roles import Roles
 from plugins.knowledge.notes.content_types import ContentType
+from plugins.knowledge.notes.conversion import KINDS
 from plugins.knowledge.notes.layouts import recognise
 from plugins.knowledge.notes.paths import EXCLUDED
 
@@ -72,7 +73,8 @@ class SourceConfig(PluginConfig):
     layout: Literal["none", "auto"] = Field(
         "none",
         description="auto: what the directory looks like (Obsidian, MkDocs, Docusaurus, Hugo, "
-        "Starlight, plain files) decides the keys below that are not given.",
+        "Jekyll, Starlight, VitePress, Sphinx, mdBook, plain files) decides the keys below that "
+        "are not given.",
     )
     publish: Annotated[Literal["marked", "all"] | tuple[str, ...], BeforeValidator(_which)] = Field(
         "marked",
@@ -100,10 +102,10 @@ class SourceConfig(PluginConfig):
         description="What a document is called by: its file's name, or its whole path, for trees "
         "in which names come twice.",
     )
-    documents: bool = Field(
+    documents: bool | tuple[str, ...] = Field(
         False,
-        description="Whether PDF, DOCX, HTML and EPUB files are read too; `make documents` "
-        "installs what converts them.",
+        description="Whether PDF, DOCX, HTML and EPUB files are read too, or which of them: "
+        "[pdf, docx]; `make documents` installs what converts them.",
     )
     drafts: bool = Field(
         False,
@@ -129,6 +131,14 @@ class SourceConfig(PluginConfig):
     @classmethod
     def _in_lower_case(cls, types: dict[str, ContentType]) -> dict[str, ContentType]:
         return _lower_case(types)
+
+    @field_validator("documents")
+    @classmethod
+    def _are_known(cls, documents: bool | tuple[str, ...]) -> bool | tuple[str, ...]:
+        kinds = () if isinstance(documents, bool) else documents
+        if unknown := [one for one in kinds if one not in KINDS]:
+            raise ValueError(f"{unknown[0]!r} is none of {', '.join(KINDS)}")
+        return documents
 
     @property
     def key(self) -> str:

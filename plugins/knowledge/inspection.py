@@ -23,6 +23,9 @@ from plugins.knowledge.sync.manifest import Manifest
 from plugins.knowledge.sync.plan import Planner, Put
 from plugins.knowledge.sync.sources import DirectorySource
 
+MAX_NAMED = 50
+"""So many notes that a proposal would not serve are named."""
+
 _SEVERAL = "several notes are called {name}, so it counts for none; name the one by its path"
 _NONE = (
     "none of the notes served from here is called {name}; it counts for nothing unless one of "
@@ -176,6 +179,7 @@ class Proposal:
             f"This looks like {self.layout}. To have {would} served, add to portal.yaml:",
             "",
             *self.yaml().splitlines(),
+            *self._told_of_errors(),
             *self._told_of_others(),
         ]
 
@@ -187,6 +191,14 @@ class Proposal:
         if self.translations:
             said["translations"] = self.translations
         return said
+
+    def _told_of_errors(self) -> Iterator[str]:
+        """The notes that would not be served even so, and why."""
+        reasons = [str(one) for one in self.report.problems if one.severity == "error"]
+        if reasons:
+            yield from ("", "Not served even so:", *reasons[:MAX_NAMED])
+        if len(reasons) > MAX_NAMED:
+            yield f"... and {len(reasons) - MAX_NAMED} more; with these lines in portal.yaml all."
 
     def _told_of_others(self) -> Iterator[str]:
         """What is said of the notes that it leaves out."""

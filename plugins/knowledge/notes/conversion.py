@@ -11,13 +11,16 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 from plugins.knowledge.notes import converter
 
 SUFFIXES = tuple(converter.CONVERTERS)
-"""The kinds of documents that can be converted."""
+"""How the names of the documents end that can be converted."""
+KINDS = tuple(one[1:] for one in SUFFIXES if one != ".htm")
+"""What an admin calls these; ``html`` is ``.htm``, too."""
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 """The largest document that is converted."""
 MAX_TEXT_BYTES = 5 * 1024 * 1024
@@ -39,6 +42,18 @@ class NotConverted(ValueError):
 def is_document(path: str) -> bool:
     """Whether a file is of a kind that is converted."""
     return PurePosixPath(path).suffix.lower() in SUFFIXES
+
+
+def suffixes(asked: bool | Iterable[str]) -> tuple[str, ...]:
+    """How the names of those documents end that a source has read.
+
+    Args:
+        asked: all or none, or some of :data:`KINDS`.
+    """
+    if isinstance(asked, bool):
+        return SUFFIXES if asked else ()
+    kinds = {*asked}
+    return tuple(one for one in SUFFIXES if ("html" if one == ".htm" else one[1:]) in kinds)
 
 
 def has_text(markdown: bytes) -> bool:

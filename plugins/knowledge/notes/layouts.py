@@ -15,9 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from plugins.knowledge.notes import conversion, mkdocs
+from plugins.knowledge.notes import conversion, mkdocs, unbuilt
 from plugins.knowledge.notes.ids import InvalidId, generate_id
-from plugins.knowledge.notes.paths import EXCLUDED, is_note, is_passed_over
+from plugins.knowledge.notes.paths import EXCLUDED, SUFFIXES, is_note, is_passed_over, matches
 
 MAX_FILES = 200_000
 """So many files are looked at to see whether names come twice."""
@@ -28,6 +28,9 @@ SAMPLE_BYTES = 4096
 PORCH = "a base of Porch"
 """The layout whose notes are written for a portal."""
 VAULT = "an Obsidian vault"
+_BASES = ("", "docs", "doc", "docs/source", "doc/source", "source", "website", "site", "guide",
+          "book")  # fmt: skip
+"""Where a site lies in a repository."""
 
 _WIKILINK = re.compile(rb"!?\[\[[^\[\]\n]{1,200}\]\]")
 _PUBLISH = re.compile(rb"\A---[ \t]*\r?\n(?:(?!---).*\n)*?publish[ \t]*:")
@@ -59,10 +62,11 @@ def recognise(directory: Path) -> Layout:
     settings = {"publish": "all", **found.settings}
     if found.name == PORCH:  # its notes are called by their names, in each type
         return Layout(found.name, settings)
-    if found.name in _WITH_DOCUMENTS and _has_documents(directory):
-        settings["documents"] = True
+    if found.name in _WITH_DOCUMENTS and conversion.is_available():
+        settings |= _with_documents(directory, settings["exclude"])
     exclude, include = settings.get("exclude", EXCLUDED), settings.get("include", ())
-    if _has_twins(path for path in _files(directory) if is_note(path, exclude, include)):
+    suffixes = (*SUFFIXES, *conversion.suffixes(settings.get("documents", False)))
+    if _has_twins(path for path in _files(directory) if is_note(path, exclude, include, suffixes)):
         settings["ids"] = "path"
     return replace(found, settings=settings)
 
@@ -146,7 +150,62 @@ def _jekyll(directory: Path) -> Layout | None:
     if not (directory / "_config.yml").is_file() or not (posts or _has_gemfile(directory)):
         return None
     names = {"publish": "published", "publishDate": "date"}
-    return Layout("Jekyll", {"map": names, "exclude": [*EXCLUDED, "vendor/", "_drafts/"]})
+    folders = {Path(folder).name for folder, _, _ in islice(_walk(directory), MAX_FILES)}
+    hidden = unbuilt.jekyll(_text(directory / "_config.yml"), folders)
+    return Layout("Jekyll", {"map": names, "exclude": [*EXCLUDED, "vendor/", *hidden]})
+
+
+def _vitepress(directory: Path) -> Layout | None:
+    base = _base(directory, ".vitepress")
+    if base is None:
+        return None
+    kept = directory / base / ".vitepress"
+    files = sorted([*kept.glob("config.*"), *kept.glob("config/index.*")])
+    folder, hidden = unbuilt.vitepress("\n".join(map(_text, files)), base)
+    settings = _below(folder)
+    return Layout("VitePress", settings | {"exclude": [*settings["exclude"], *hidden]})
+
+
+def _sphinx(directory: Path) -> Layout | None:
+    """Sphinx' own pages are no Markdown: it counts where there is some beside them."""
+    for base in _BASES:
+        written = _text(directory / base / "conf.py")
+        hidden = unbuilt.sphinx(written, base) if written else None
+        settings = _below(base)
+        if hidden is not None and any(_notes(directory, settings)):
+            return Layout("Sphinx", settings | {"exclude": [*settings["exclude"], *hidden]})
+    return None
+
+
+def _mdbook(directory: Path) -> Layout | None:
+    base = _base(directory, "book.toml")
+    if base is None:
+        return None
+    folder = unbuilt.mdbook_folder(_text(directory / base / "book.toml"), base)
+    if not (directory / folder / "SUMMARY.md").is_file():
+        return None
+    settings = _below(folder)
+    notes = _notes(directory, settings)
+    hidden = unbuilt.mdbook(_text(directory / folder / "SUMMARY.md"), folder, notes)
+    return Layout("mdBook", settings | {"exclude": [*settings["exclude"], *hidden]})
+
+
+def _base(directory: Path, name: str) -> str | None:
+    """The folder of a site that lies beside other things: the first that has a file so called."""
+    return next((base for base in _BASES if (directory / base / name).exists()), None)
+
+
+def _notes(directory: Path, settings: Mapping[str, Any]) -> Iterator[str]:
+    """The notes in the folders that settings include."""
+    include = settings.get("include", ())
+    return (path for path in _files(directory) if is_note(path, (), include))
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _has_gemfile(directory: Path) -> bool:
@@ -172,7 +231,8 @@ def _porch(directory: Path) -> Layout | None:
 _VAULT = Layout(VAULT, {"exclude": ["templates/", "Templates/", "_templates/", "Excalidraw/"]})
 _PLAIN = Layout("plain markdown", {"exclude": []})
 _LOOKS: Sequence[Callable[[Path], Layout | None]] = (
-    _mkdocs, _docusaurus, _starlight, _hugo, _jekyll, _obsidian, _porch, _wikilinked,
+    _mkdocs, _docusaurus, _starlight, _vitepress, _hugo, _jekyll, _mdbook, _sphinx, _obsidian,
+    _porch, _wikilinked,
 )  # fmt: skip
 
 
@@ -180,10 +240,27 @@ _WITH_DOCUMENTS = (_PLAIN.name, VAULT)
 """Where files of other kinds lie for readers, and not for building a site."""
 
 
-def _has_documents(directory: Path) -> bool:
-    """Whether there are documents that the portal can convert."""
-    found = (path for path in _files(directory) if conversion.is_document(path))
-    return conversion.is_available() and next(found, None) is not None
+_BUILDING = ("_includes/", "_layouts/", "fixtures/", "layouts/", "partials/", "templates/",
+             "test/", "testdata/", "tests/", "theme/", "themes/")  # fmt: skip
+"""Folders whose documents are for programs, such as templates and what tests are made with."""
+_TEMPLATE = re.compile(rb"\{\{|\{%|<%")
+
+
+def _with_documents(directory: Path, exclude: Sequence[str]) -> dict[str, Any]:
+    """The settings for documents of other kinds, where there are some for readers.
+
+    HTML is what templates and tests are made of too, so it counts where there is more of it than
+    of Markdown.
+    """
+    files = [path for path in _files(directory) if not matches(_BUILDING, path)]
+    kinds = {path.rpartition(".")[2].lower() for path in files if conversion.is_document(path)}
+    found = [one for one in conversion.KINDS if one in kinds and one != "html"]
+    shown = [path for path in files if is_note(path, exclude, (), conversion.suffixes(["html"]))]
+    templates = [path for path in shown if _TEMPLATE.search(_head(directory / path))]
+    if len(shown) - len(templates) <= sum(is_note(path, EXCLUDED) for path in files):
+        return {"documents": found} if found else {}
+    left_out = [*exclude, *_BUILDING, *(f"/{path}" for path in templates)]
+    return {"documents": [*found, "html"], "exclude": left_out}
 
 
 def _below(*folders: str) -> dict[str, Any]:
@@ -210,23 +287,28 @@ def _walk(directory: Path) -> Iterator[tuple[str, list[str], list[str]]]:
 def _heads(directory: Path) -> Iterator[bytes]:
     """The beginnings of some notes, from all over the directory."""
     notes = [path for path in _files(directory) if is_note(path, EXCLUDED)]
-    for path in notes[:: len(notes) // SAMPLE + 1]:
-        try:
-            with (directory / path).open("rb") as file:
-                yield file.read(SAMPLE_BYTES)
-        except OSError:
-            continue
+    found = (_head(directory / path) for path in notes[:: len(notes) // SAMPLE + 1])
+    return (head for head in found if head)
+
+
+def _head(path: Path) -> bytes:
+    """The beginning of a file; nothing where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(SAMPLE_BYTES)
+    except OSError:
+        return b""
 
 
 def _has_twins(paths: Iterator[str]) -> bool:
-    """Whether two notes would have one id."""
-    seen: set[str] = set()
+    """Whether two notes would have one id; beside one of its name a document has another."""
+    seen: dict[str, str] = {}
     for path in paths:
         try:
             id = generate_id(path)
         except InvalidId:
             continue
-        if id in seen:
+        stem = path.rpartition(".")[0]
+        if seen.setdefault(id, stem) != stem:
             return True
-        seen.add(id)
     return False

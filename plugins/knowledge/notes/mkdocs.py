@@ -33,7 +33,7 @@ def unbuilt(written: str) -> list[str]:
     """
     folder = docs_dir(written)
     lines = "\n".join(_value(written, key) or "" for key in _UNBUILT).split("\n")
-    found = (pattern for line in lines for pattern in _patterns(line.strip(), folder))
+    found = (pattern for line in lines for pattern in patterns(line.strip(), folder))
     return list(dict.fromkeys(found))
 
 
@@ -48,8 +48,13 @@ def _value(written: str, key: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _patterns(line: str, folder: str) -> Iterator[str]:
-    """A line as Git's ignore files have it, as patterns of a source."""
+def patterns(line: str, folder: str) -> Iterator[str]:
+    """A line as Git's ignore files have it, as patterns of a source.
+
+    Args:
+        line: the line.
+        folder: where it counts from.
+    """
     if not line or line.startswith(("#", "!")):
         return
     names_folder = line.endswith(("/", "/**"))

@@ -8,7 +8,7 @@ read keeps it back as well, and is reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -129,6 +129,14 @@ def _ends(found: Publication, value: Any, now: datetime) -> None:
     found.ends(parse_date(value), now)
 
 
+def _built(found: Publication, value: Any, now: datetime) -> None:
+    """Hugo says here that a page is not made, or that no list leads to it."""
+    if isinstance(value, Mapping):
+        said = {str(key).lower(): str(each).lower() for key, each in value.items()}
+        found.kept_back |= said.get("render") in ("never", "false", "link")
+        found.kept_back |= said.get("list") in ("never", "false")
+
+
 WORDS: dict[str, Callable[[Publication, Any, datetime], None]] = {
     "unlisted": _unlisted,
     "published": _published,
@@ -136,6 +144,8 @@ WORDS: dict[str, Callable[[Publication, Any, datetime], None]] = {
     "publishdate": _begins,
     "expirydate": _ends,
     "unpublishdate": _ends,
+    "build": _built,
+    "_build": _built,
 }
 
 

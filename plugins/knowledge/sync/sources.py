@@ -101,7 +101,7 @@ class NoteSource:
             ids_by_path=config.ids == "path",
         )
         self.include = config.include
-        self.suffixes = (*SUFFIXES, *(conversion.SUFFIXES if config.documents else ()))
+        self.suffixes = (*SUFFIXES, *conversion.suffixes(config.documents))
         self.name = config.name or ""
         self.prefix = f"{config.name}/" if config.name else ""
         self.exclude = config.exclude

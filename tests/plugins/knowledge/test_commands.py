@@ -120,6 +120,16 @@ async def test_ordinary_markdown_is_served_where_the_source_says_so(library: Any
     assert (report["served"], report["unpublished"]) == ({"file": 3}, 2)
 
 
+async def test_a_proposal_names_what_it_would_not_serve(library: Any) -> None:
+    library.write("a/plan.md", "# Plan")
+    library.write("b/plan.md", "---\nplan: [\n---\nWords.")
+    _, printed = await run(library.notes)
+    text = "\n".join(printed)
+    assert "To have 1 of 2 notes served" in text
+    _, _, told = text.partition("Not served even so:\n")
+    assert told.startswith(f"{library.notes}/b/plan.md:2: ")
+
+
 async def test_what_is_printed_for_a_site_is_what_the_page_for_admins_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -173,7 +173,7 @@ def test_documents_are_served_where_the_source_says_so_and_by_what_it_publishes(
     (tmp_path / "compost.html").write_bytes(HTML)
     (tmp_path / "broken.pdf").write_bytes(b"no PDF")
     (tmp_path / "note.md").write_text("# A note")
-    assert recognise(tmp_path).settings["documents"] is True
+    assert recognise(tmp_path).settings["documents"] == ["pdf"]
 
     def report(**settings: object) -> tuple[int, int, int]:
         source = SourceConfig.model_validate({"directory": tmp_path, **settings})

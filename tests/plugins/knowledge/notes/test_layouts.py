@@ -45,6 +45,7 @@ TREES: Mapping[str, tuple[Mapping[str, str], int]] = {
             "content/posts/b.md": '{\n  "title": "B",\n  "draft": true\n}\nWords.',
             "content/posts/c.md": "---\ndate: 2999-01-01\n---\nWords.",
             "content/posts/d.md": "---\nexpiryDate: 2020-01-01\n---\nWords.",
+            "content/posts/e.md": "---\nbuild: {render: never, list: never}\n---\nWords.",
             "themes/x/README.md": "# A theme",
         },
         1,
@@ -55,14 +56,59 @@ TREES: Mapping[str, tuple[Mapping[str, str], int]] = {
     ),
     "Jekyll": (
         {
-            "_config.yml": "",
+            "_config.yml": "collections:\n  recipes:\n    output: true\n"
+            "exclude: [/internal, '*.part.md']\n",
+            "_site/built.md": "# Built",
+            "_more/includes.md": "# Included",
+            "_recipes/soup.md": "# Soup",
+            "internal/rates.md": "# Rates",
+            "a.part.md": "# A part",
             "_posts/2024-01-01-a.md": "---\ntitle: A\n---\nWords.",
             "_posts/2024-01-02-b.markdown": "---\ntitle: B\npublished: false\n---\nWords.",
             "_posts/2999-01-01-c.md": "---\ntitle: C\n---\nWords.",
             "_posts/2024-01-03-d.md": "---\ndate: 2999-01-01 10:00:00 -0400\n---\nWords.",
             "_drafts/e.md": "---\ntitle: E\n---\nWords.",
         },
+        2,
+    ),
+    "VitePress": (
+        {
+            "docs/.vitepress/config.mts": "export default {\n  srcDir: './pages',\n"
+            "  srcExclude: [\n    '**/drafts/**', \"old/*.md\", `TODO.md`],\n}",
+            "docs/pages/guide.md": "# Guide",
+            "docs/pages/a/drafts/x.md": "# A draft",
+            "docs/pages/old/y.md": "# Old",
+            "docs/pages/TODO.md": "# To do",
+            "docs/other.md": "# Not a page",
+            "README.md": "# For contributors",
+        },
         1,
+    ),
+    "Sphinx": (
+        {
+            "conf.py": "import secrets_of_others",
+            "docs/conf.py": "import os\nos.remove('README.md')\n"
+            "extensions: list[str] = ['myst_parser']\n"
+            "exclude_patterns = ['_build', 'wip', '**/old.md', 'a/*.part.md']\n",
+            "docs/index.md": "# Home",
+            "docs/wip/a.md": "# Work",
+            "docs/x/old.md": "# Old",
+            "docs/a/b.part.md": "# A part",
+            "docs/_build/html/c.md": "# Built",
+            "README.md": "# For contributors",
+        },
+        1,
+    ),
+    "mdBook": (
+        {
+            "book/book.toml": "[book]\nsrc = 'chapters'\n",
+            "book/chapters/SUMMARY.md": "# Summary\n\n[Preface](README.md)\n"
+            "- [A](./a/one.md)\n- [Later]()\n",
+            "book/chapters/README.md": "# Preface",
+            "book/chapters/a/one.md": "# One",
+            "book/chapters/a/two.md": "# No chapter",
+        },
+        2,
     ),
     "an Obsidian vault": (
         {
@@ -132,3 +178,60 @@ def test_the_folder_of_obsidian_decides_where_notes_say_publish_as_well(tmp_path
     layout = recognise(laid(tmp_path, files))
     assert layout.name == "an Obsidian vault"
     assert layout.settings["ids"] == "path"
+
+
+@pytest.mark.parametrize("said", ["extensions = [", "name = 'not of Sphinx'", "\0"])
+def test_what_is_no_configuration_of_sphinx_is_none(tmp_path: Path, said: str) -> None:
+    assert recognise(laid(tmp_path, {"conf.py": said, "a.md": "# A"})).name == "plain markdown"
+
+
+def test_pages_of_sphinx_that_are_no_markdown_leave_the_rest_plain(tmp_path: Path) -> None:
+    files = {"docs/conf.py": "extensions = []", "docs/index.rst": "Home", "notes/a.md": "# A"}
+    assert recognise(laid(tmp_path, files)).name == "plain markdown"
+
+
+@pytest.mark.parametrize("said", ["[book", "book = 3", ""])
+def test_a_book_that_does_not_say_where_its_chapters_lie_has_them_in_src(
+    tmp_path: Path, said: str
+) -> None:
+    files = {"book.toml": said, "src/SUMMARY.md": "- [A](a.md)", "src/a.md": "# A", "b.md": "# B"}
+    assert recognise(laid(tmp_path, files)).settings["include"] == ["/src/"]
+    (tmp_path / "src/SUMMARY.md").unlink()
+    assert recognise(tmp_path).name == "plain markdown"
+
+
+def proposed(directory: Path) -> tuple[object, object]:
+    settings = recognise(directory).settings
+    return settings.get("documents"), settings.get("ids")
+
+
+def test_documents_of_one_name_in_two_folders_have_their_paths_for_ids(tmp_path: Path) -> None:
+    files = {"2023/minutes.pdf": "x", "2024/minutes.pdf": "x", "notes.md": "# Notes"}
+    assert proposed(laid(tmp_path, files)) == (["pdf"], "path")
+
+
+def test_documents_of_one_name_in_one_folder_leave_ids_as_they_are(tmp_path: Path) -> None:
+    files = {"plan.md": "# Plan", "plan.docx": "x", "plan.pdf": "x"}
+    assert proposed(laid(tmp_path, files)) == (["pdf", "docx"], None)
+
+
+def test_templates_and_what_tests_are_made_of_are_no_documents(tmp_path: Path) -> None:
+    page = "<p>Words.</p>"
+    files = {f"layouts/{n}.html": "{{ .Title }}" for n in range(9)}
+    files |= {f"tests/{n}.html": page for n in range(9)} | {"tests/a.pdf": "x"}
+    files |= {"README.md": "# It", "guide.md": "# Guide", "example.html": page}
+    assert proposed(laid(tmp_path, files)) == (None, None)
+
+
+def test_a_folder_of_html_is_served_without_its_templates(tmp_path: Path) -> None:
+    page = "<p>Words.</p>"
+    files = {"a.html": page, "b.htm": page, "c.md": "# C", "base.html": "{% block x %}"}
+    directory = laid(tmp_path, files | {"layouts/d.html": page})
+    source = SourceConfig(directory=directory, layout="auto")
+    report = inspect(directory, KnowledgeConfig(sources=(source,)))
+    assert (report.served.total(), report.errors) == (3, 0)
+
+
+def test_a_kind_of_documents_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'doc' is none of pdf, docx"):
+        SourceConfig(directory=tmp_path, documents=("pdf", "doc"))

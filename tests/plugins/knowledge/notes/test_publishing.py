@@ -34,6 +34,9 @@ def note(front: str, path: str = "a.md") -> Note:
         "publishdate: someday",
         "expiryDate: 2020-01-01",
         "unpublishdate: 2020-01-01 10:00:00 -0400",
+        "build: {render: never}",
+        "_build:\n  list: never",
+        "build: {render: false}",
     ],
 )
 def test_what_is_unpublished_in_any_words_and_any_case_is_not_served(front: str) -> None:
@@ -53,6 +56,8 @@ def test_what_is_unpublished_in_any_words_and_any_case_is_not_served(front: str)
         "unlisted: false",
         "publishDate: 2020-01-01",
         "expiryDate: 2999-01-01",
+        "build: {render: always, list: local}",
+        "build: 1234",
     ],
 )
 def test_what_says_that_it_is_published_is_served(front: str) -> None:
