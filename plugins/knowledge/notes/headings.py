@@ -57,6 +57,11 @@ class Heading:
     id: str = ""
     rest: str = ""
 
+    @property
+    def in_html(self) -> bool:
+        """Whether it is written in HTML."""
+        return bool(self.rest)
+
 
 def headings(lines: Sequence[str], *, html: bool = False) -> Iterator[Heading]:
     """The headings outside of fenced code, in reading order.

@@ -9,6 +9,7 @@ of other tools (``publishing.py``).
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,8 +22,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel, to_snake
 
 from gateway.contract import Tier
-from plugins.knowledge.notes import mdx
-from plugins.knowledge.notes.comments import without_comments
+from plugins.knowledge.notes import home, mdx, myst
+from plugins.knowledge.notes.comments import blanked, without_comments
 from plugins.knowledge.notes.content import CONTENT, Link
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import Document
@@ -40,6 +41,7 @@ _PUBLISH = re.compile(rb"^[ \t]{0,20}[\"']?publish\b", re.MULTILINE | re.IGNOREC
 # These patterns never look far ahead, so that a hostile line costs time by its length alone.
 _DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _QUOTE = re.compile(r"^>[ \t]?(.*)$")
+_TAG = re.compile(r"<[^<>]{1,500}>")
 _MARKS = re.compile(
     r"[*_`]|!?\[([^\[\]]{0,500})\]\([^()]{0,1000}(?:\([^()]{0,200}\)[^()]{0,500})?\)"
 )
@@ -188,9 +190,16 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
 def _read(data: bytes, origin: Origin, rules: Rules) -> Frontmatter:
     """The frontmatter by our names, and the text that is meant for readers."""
     front = in_any_case(_named(read(data), rules))
-    is_mdx = mdx.is_mdx(origin.relative, front.body)
-    body = mdx.plain(front.body) if is_mdx else front.body
-    return replace(front, body=without_comments(body))
+    body = front.body
+    if mdx.is_mdx(origin.relative, body):
+        body = mdx.plain(body)
+    elif myst.is_myst(body):
+        body = myst.plain(body)
+    body = home.text(front.fields, without_comments(body))
+    tags = front.fields.get("tags")
+    if isinstance(tags, str) and "_posts" in PurePosixPath(origin.relative).parts:
+        return replace(front, body=body, fields={**front.fields, "tags": tags.split()})  # Jekyll
+    return replace(front, body=body)
 
 
 def _named(front: Frontmatter, rules: Rules) -> Frontmatter:
@@ -332,9 +341,12 @@ def _flag(note: Note, front: Frontmatter, name: str, missing: bool, *, unreadabl
 
 def _title(front: Frontmatter, origin: Origin) -> str:
     """The first heading of level 1, as those below name parts; or the stem of the file's name."""
-    tops = (each.text for each in headings(front.body.split("\n")) if each.level == 1)
-    title = _MARKS.sub(r"\1", next(tops, "")).strip()
-    return title or generate_id(origin.relative)
+    lines = blanked(front.body).split("\n")
+    for top in (each for each in headings(lines, html=True) if each.level == 1):
+        said = html.unescape(_TAG.sub("", top.text)) if top.in_html else top.text
+        if title := " ".join(_MARKS.sub(r"\1", said).split()):
+            return title
+    return generate_id(origin.relative)
 
 
 def _lead(body: str) -> str:

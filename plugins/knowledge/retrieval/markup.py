@@ -21,10 +21,12 @@ from plugins.knowledge.notes.fences import Fences, Line
 _LETTERS = re.compile(
     r"(?<!`)(`{1,3})(?!`)(?P<code>[^\n]{1,500}?)(?<!`)\1(?!`)"
     r"|<(?P<address>[a-z][a-z0-9+.-]{1,31}:[^\s<>]{0,2000}+"
-    r"|[\w.!#$%&'*+/=?^`{|}~-]{1,100}+@[a-z0-9.-]{1,250})>",
+    r"|[\w.!#$%&'*+/=?^`{|}~-]{1,100}+@[a-z0-9.-]{1,250})>"
+    r"|(?<!\w)\{[a-z][\w:.+-]{0,60}\}`(?P<role>[^`<>\n]{1,300})(?:<[^`<>\n]{1,300}>)?`",
     re.IGNORECASE,
 )
-"""What is shown to the letter: code within a line, and an address that is its own text."""
+"""What is shown to the letter: code within a line, an address that is its own text, and what a role
+of MyST says (``{ref}`Fees <fees>```)."""
 # An address that links refer to by its label: nothing but it and a title stand on the line.
 _DEFINITION = (
     r"^ {0,3}\[(?!\^)(?P<label>[^\[\]\n]{1,200})\]:[ \t]*(?:<[^<>\n]{0,1000}>|[^<>\s]{1,1000})"
@@ -88,6 +90,12 @@ _BEFORE: tuple[_Rule, ...] = (
     ),
 )
 _AFTER = _rules(
+    # Directives of MyST, with their options: their titles are text.
+    (
+        r"^[ \t]{0,8}:{3,9}[ \t]{0,8}\{[a-z][\w:.-]{0,60}\}[ \t]{0,8}([^\n]{0,200})"
+        r"(?:\n[ \t]{0,8}:[a-z-]{1,30}:[^\n]{0,200})*$",
+        r"\1\n",
+    ),
     # Admonitions and tabs of Docusaurus, Starlight and MkDocs: their titles are text.
     (
         r"^[ \t]{0,8}:{3,9}[ \t]{0,8}[a-z-]{0,30}"
@@ -166,7 +174,7 @@ def plain(markdown: str, defined: Set[str] | None = None) -> str:
     spans: list[str] = []
 
     def kept(match: re.Match[str]) -> str:
-        said = match["code"] or match["address"]
+        said = match["code"] or match["address"] or match["role"]
         spans.append(said.strip() or said)
         return f"\x03{len(spans) - 1}\x03"
 

@@ -127,7 +127,7 @@ async def test_a_proposal_names_what_it_would_not_serve(library: Any) -> None:
     text = "\n".join(printed)
     assert "To have 1 of 2 notes served" in text
     _, _, told = text.partition("Not served even so:\n")
-    assert told.startswith(f"{library.notes}/b/plan.md:2: ")
+    assert told.startswith(f"{library.notes}/b/plan.md:3: ")
 
 
 async def test_what_is_printed_for_a_site_is_what_the_page_for_admins_shows(

@@ -375,3 +375,45 @@ def test_a_note_of_very_many_headings_is_served_and_its_author_told(section: str
     assert read.document is not None
     assert [(one.severity, one.line) for one in read.problems] == [("warning", 1)]
     assert "more than 5,000 headings" in read.problems[0].reason
+
+
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        ('<p align="center">\n  <a href="/"><img src="x.png"></a>\n</p>\n\n'
+         '<h1 align="center">\n  <a href="/">HTTP &amp; X</a>\n</h1>\n\nWords.', "HTTP & X"),
+        ('<h1><img src="logo.png"></h1>\n\n# Vec<T>', "Vec<T>"),
+        ("<!--\n<h1>Old</h1>\n-->\n\n# New", "New"),
+        ("```html\n<h1>Shown</h1>\n```", "a"),
+    ],
+)  # fmt: skip
+def test_a_heading_in_html_is_a_title(body: str, title: str) -> None:
+    assert served(body)["title"] == title
+
+
+def test_a_home_page_says_what_stands_in_its_frontmatter() -> None:
+    read = note(
+        "---\nlayout: home\nhero:\n  name: Kite\n  text: Kite flying club\n  tagline: On Sundays\n"
+        "  actions: [{text: Go}]\nfeatures:\n  - {title: Free strings, details: Lent at the hut}\n"
+        "  - {icon: x}\n  - none\n---\nMore words."
+    ).document
+    assert read is not None
+    assert read.metadata.title == "Kite"
+    assert read.content == (
+        "# Kite\n\nKite flying club\n\nOn Sundays\n\n"
+        "## Free strings\n\nLent at the hut\n\nMore words."
+    )
+
+
+@pytest.mark.parametrize("front", ["features: [{title: A}]", "hero: big", "hero: {image: x}"])
+def test_a_page_that_is_no_home_page_stays_as_it_is(front: str) -> None:
+    document = note(f"---\n{front}\n---\nWords.").document
+    assert document is not None
+    assert document.content == "Words."
+
+
+def test_tags_of_a_post_of_jekyll_are_told_apart_by_spaces() -> None:
+    front = "---\ntags: market cheese\n---\n"
+    assert served(front, "_posts/2024-01-01-a.md")["tags"] == ["market", "cheese"]
+    assert served("---\ntags: market, cheese\n---\n", "_posts/a.md")["tags"] == ["market", "cheese"]
+    assert served(front)["tags"] == ["market cheese"]
