@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from gateway.contract import Command, CommandContext, ToolFailed
 from gateway.toolkit.progress_bar import Tell, progress_bar
@@ -16,14 +16,20 @@ if TYPE_CHECKING:
 
 
 class SyncArgs(BaseModel):
-    """What ``porch knowledge sync`` takes: nothing."""
+    """What ``porch knowledge sync`` takes."""
+
+    emptied: bool = Field(
+        False,
+        description="Remove the documents of a directory that is empty all at once; else they are "
+        "kept, as its volume may not be mounted.",
+    )
 
 
 async def sync(args: SyncArgs, context: CommandContext) -> int:
     """Sync every source; 1 where one of them stays behind."""
     try:
         with progress_bar(None if context.json else context.echo) as tell:
-            state = await _beside_portal(context, tell) or await _alone(context, tell)
+            state = await _beside_portal(args, context, tell) or await _alone(args, context, tell)
     except (ToolFailed, OSError, ValueError) as error:
         return _failed(context, str(error))
     except asyncio.CancelledError:  # Ctrl-C
@@ -38,7 +44,7 @@ async def sync(args: SyncArgs, context: CommandContext) -> int:
     return 1 if state.errors else 0
 
 
-async def _beside_portal(context: CommandContext, tell: Tell) -> SyncState | None:
+async def _beside_portal(args: SyncArgs, context: CommandContext, tell: Tell) -> SyncState | None:
     """Have the portal that runs do it; None where none does."""
     from plugins.knowledge.sync.admin_routes import SyncState
 
@@ -47,15 +53,15 @@ async def _beside_portal(context: CommandContext, tell: Tell) -> SyncState | Non
         tell(state.doing, state.done, state.total)
         return state
 
-    return await run_in_portal(context, "/sync", {}, seen)
+    return await run_in_portal(context, "/sync", args.model_dump(), seen)
 
 
-async def _alone(context: CommandContext, tell: Tell) -> SyncState:
+async def _alone(args: SyncArgs, context: CommandContext, tell: Tell) -> SyncState:
     from plugins.knowledge.sync.admin_routes import handle_state
 
     async with open_here(context) as handle:
         handle.sync_loop.progress.tell = tell
-        return handle_state(handle, await handle.sync_loop.sync_all())
+        return handle_state(handle, await handle.sync_loop.sync_all(emptied=args.emptied))
 
 
 def _failed(context: CommandContext, reason: str) -> int:

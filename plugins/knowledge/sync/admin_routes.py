@@ -21,6 +21,16 @@ class NoParams(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class SyncParams(BaseModel):
+    """What a full sync is to do."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    emptied: bool = Field(
+        False, description="Remove the documents of a directory that is empty all at once."
+    )
+
+
 class Rejected(BaseModel):
     """A note, or one of its values, that is not served as it stands."""
 
@@ -172,8 +182,8 @@ def routes(
     async def look(params: NoParams, caller: Caller) -> SyncState:
         return now()
 
-    async def sync(params: NoParams, caller: Caller) -> SyncState:
-        full.begin(handle.sync_loop.sync_all)
+    async def sync(params: SyncParams, caller: Caller) -> SyncState:
+        full.begin(lambda: handle.sync_loop.sync_all(emptied=params.emptied))
         return now()
 
     async def look_at_verification(params: NoParams, caller: Caller) -> VerifyState:
@@ -190,7 +200,7 @@ def routes(
     what_was_synced = "What was synced when, at which commit, and what was rejected."
     return [
         _route("GET", "/sync", look, NoParams, SyncState, what_was_synced),
-        _route("POST", "/sync", sync, NoParams, SyncState, "Sync every source now."),
+        _route("POST", "/sync", sync, SyncParams, SyncState, "Sync every source now."),
         _route("GET", "/review", review, NoParams, ReviewState, to_look_at),
         _route(
             "GET",

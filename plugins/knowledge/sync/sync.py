@@ -18,6 +18,7 @@ from plugins.knowledge.notes.frontmatter import Problem, summed
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.adopt import adopt_manifest, manifest_changes
+from plugins.knowledge.sync.emptied import refuse_emptied
 from plugins.knowledge.sync.freshness import Freshness
 from plugins.knowledge.sync.manifest import FileRecord, Manifest, without
 from plugins.knowledge.sync.manifests import Manifests
@@ -143,6 +144,7 @@ class Sync:
     Attributes:
         status: how the last sync went.
         own: where this process keeps the manifest of its index.
+        removes_emptied: whether the documents of an empty directory are removed.
     """
 
     def __init__(
@@ -155,6 +157,7 @@ class Sync:
         data_dir: Path,
     ) -> None:
         self.status = Status()
+        self.removes_emptied = False
         self._sources = sources
         self._objects = objects
         self._store = store
@@ -346,6 +349,8 @@ class Sync:
         """A planner for what the sources hold; ``instead`` is what one of them will hold."""
         if instead is None:
             scans = [(source, source.scan()) for source in self._sources]
+            if not self.removes_emptied:
+                refuse_emptied(scans, self._manifest)
         else:
             scans = [instead]
         known, index = self._manifest, self._index.fingerprint

@@ -132,12 +132,22 @@ class SyncLoop:
             if isinstance(done, Exception):
                 self._host.log.error("not followed", exc_info=done)
 
-    async def sync_all(self) -> list[str]:
+    async def sync_all(self, *, emptied: bool = False) -> list[str]:
         """Bring every source to what it holds now.
+
+        Args:
+            emptied: whether the documents of a directory that is empty are to go.
 
         Returns:
             Why what stays behind does; nothing where all is well.
         """
+        self._sync.removes_emptied = emptied
+        try:
+            return await self._sync_all()
+        finally:
+            self._sync.removes_emptied = False
+
+    async def _sync_all(self) -> list[str]:
         errors: list[str] = []
         for follower in self.followers:
             self.progress.at(f"{follower.source.key}: looking")

@@ -14,6 +14,7 @@ import pytest
 from gateway.contract import Tier
 from gateway.repositories import read_file
 from gateway.services.objects import ObjectService
+from plugins.knowledge.sync.emptied import SourceEmptied
 from tests.plugins.knowledge.sync.later import let_a_day_pass
 
 
@@ -324,6 +325,29 @@ async def test_a_file_that_goes_while_it_is_read_is_no_error(
     assert (library.keys, library.problems) == (["file/a"], [])
     await library.sync()
     assert library.keys == ["file/a"]
+
+
+async def test_what_is_served_of_a_directory_that_is_empty_all_at_once_stays(library: Any) -> None:
+    notes = [library.note(f"{number}.md") for number in range(2)]
+    await library.sync()
+    for one in notes:
+        one.unlink()
+    await library.start()
+    with pytest.raises(SourceEmptied, match=r"is empty, and documents of it are served \(2\)"):
+        await library.sync()
+    assert library.keys == ["file/0", "file/1"]
+    library.syncing.removes_emptied = True
+    assert (await library.sync()).removed == ["file/0", "file/1"]
+    library.syncing.removes_emptied = False
+    await library.sync()
+    assert library.keys == []
+    await library.agrees()
+
+
+async def test_a_directory_that_is_empty_from_the_start_is_no_error(library: Any) -> None:
+    await library.sync()
+    await library.sync()
+    assert library.keys == []
 
 
 async def test_a_folder_that_goes_while_it_is_listed_is_no_error(

@@ -72,6 +72,25 @@ def test_everything_is_synced_and_compared_without_a_portal(
     )
 
 
+def test_an_emptied_directory_is_served_until_somebody_says_that_it_is_meant(
+    place: Place, tmp_path: Path
+) -> None:
+    notes = tmp_path / "volume"
+    notes.mkdir()
+    (notes / "a.md").write_text("# A")
+    knowledge = {"sources": [{"directory": str(notes), "publish": "all"}]}
+    settings = {"services": {"embedding": "none"}, "plugins": {"knowledge": knowledge}}
+    place.configure(yaml.safe_dump(settings))
+    assert place.porch("knowledge", "sync").returncode == 0
+    (notes / "a.md").unlink()
+    kept = place.porch("knowledge", "sync")
+    assert kept.returncode == 1
+    assert "volume is empty, and documents of it are served (1)" in kept.stdout
+    assert kept.stdout.splitlines()[-1] == "1 document is served."
+    meant = place.porch("knowledge", "sync", "--emptied")
+    assert (meant.returncode, meant.stdout.splitlines()[-1]) == (0, "0 documents are served.")
+
+
 def test_what_is_damaged_is_named_with_1_and_mended_with_0(place: Place, history: History) -> None:
     place.porch("knowledge", "sync")
     (place.data / "objects/knowledge/content/file/03.json").unlink()
