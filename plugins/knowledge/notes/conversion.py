@@ -1,4 +1,4 @@
-"""PDF, DOCX, HTML and EPUB as Markdown, by markitdown, in a child process.
+"""PDF, DOCX, HTML and EPUB as Markdown, made in a child process.
 
 What comes from outside may be made to harm: a few kilobytes that unpack to gigabytes, a page tree
 that never ends. So a child with bounded memory and time reads it, and whatever becomes of the
@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from plugins.knowledge.notes import converter
+from plugins.knowledge.notes.converter import program
 
-SUFFIXES = tuple(converter.CONVERTERS)
+SUFFIXES = tuple(program.MODULES)
 """How the names of the documents end that can be converted."""
 KINDS = tuple(one[1:] for one in SUFFIXES if one != ".htm")
 """What an admin calls these; ``html`` is ``.htm``, too."""
@@ -32,6 +32,13 @@ CPU_S = 60
 TIMEOUT_S = 120.0
 """Seconds after which it is ended, however little it computed."""
 
+_OTHERS = {
+    b"%PDF-": ("a PDF", ".pdf"),
+    b"word/document.xml": ("a Word file", ".docx"),
+    b"application/epub+zip": ("an EPUB", ".epub"),
+}
+"""What stands in files of each kind, what they are called, and their suffix."""
+_OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
 _TOO_MUCH = "needs more than {memory} MiB of memory or {cpu} s; it is not read. Export it anew."
 
 
@@ -62,13 +69,13 @@ def has_text(markdown: bytes) -> bool:
     Args:
         markdown: what :func:`convert` has made of it.
     """
-    title, _, rest = markdown.strip().partition(b"\n")
+    title, _, rest = markdown.partition(b"\n---\n")[2].strip().partition(b"\n")
     return bool(rest.strip()) or not (title == b"" or title.startswith(b"# "))
 
 
 def is_available() -> bool:
     """Whether the converter is installed."""
-    return find_spec("markitdown") is not None
+    return find_spec("pdfplumber") is not None
 
 
 def convert(data: bytes, path: str) -> bytes:
@@ -86,13 +93,15 @@ def convert(data: bytes, path: str) -> bytes:
             "needs a converter, which is not installed; run `make documents`, or install "
             "'porch[documents]'"
         )
+    if not data:
+        raise NotConverted("is empty; export it anew, or delete it")
     limits = [str(each) for each in (MEMORY_BYTES, CPU_S, MAX_TEXT_BYTES)]
-    program = [sys.executable, "-I", str(Path(converter.__file__)), _suffix(path), *limits]
+    command = [sys.executable, "-I", str(Path(program.__file__)), _suffix(path), *limits]
     # One thread: each further one would take address space of its own.
     environment = {"PATH": os.defpath, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
         done = subprocess.run(  # noqa: S603  (our own program)
-            program,
+            command,
             input=data,
             capture_output=True,
             timeout=TIMEOUT_S,
@@ -105,18 +114,33 @@ def convert(data: bytes, path: str) -> bytes:
         ) from None
     if done.returncode == 0:
         return done.stdout
-    raise NotConverted(_reason(done.returncode, done.stderr))
+    raise NotConverted(_reason(done.returncode, done.stderr, data, _suffix(path)))
 
 
 def _suffix(path: str) -> str:
     return PurePosixPath(path).suffix.lower()
 
 
-def _reason(code: int, said: bytes) -> str:
+def _reason(code: int, said: bytes, data: bytes, suffix: str) -> str:
     text = said.decode(errors="replace").strip()
-    if code == 2:
+    if code == program.TOO_LONG:
         return f"holds more than {MAX_TEXT_BYTES // 2**20} MiB of text; split it"
     if code in (-signal.SIGXCPU, -signal.SIGKILL, -signal.SIGSEGV) or "MemoryError" in text:
         return _TOO_MUCH.format(memory=MEMORY_BYTES // 2**20, cpu=CPU_S)
+    if "PDFPasswordIncorrect" in text:
+        return "is encrypted: save it without its password"
+    if other := _other_kind(data, suffix):
+        return other
     last = text.splitlines()[-1] if text else f"the converter ended with {code}"
     return f"cannot be converted ({last[:200]}); export it anew"
+
+
+def _other_kind(data: bytes, suffix: str) -> str:
+    """What a file is that is not what its suffix says, or an empty text."""
+    if data.startswith(_OLD_OFFICE):
+        return "is encrypted, or of an old version of Word: save it anew as .docx without password"
+    is_archive = data.startswith(b"PK\3\4")
+    for sign, (kind, named) in _OTHERS.items():
+        if named != suffix and sign in (data if is_archive else data[:1024]):
+            return f"is {kind} by its content: rename it to {named}"
+    return ""

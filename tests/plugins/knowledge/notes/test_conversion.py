@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,77 +14,10 @@ from plugins.knowledge.inspection import inspect
 from plugins.knowledge.notes import conversion
 from plugins.knowledge.notes.conversion import NotConverted, convert
 from plugins.knowledge.notes.layouts import recognise
+from tests.plugins.knowledge.notes.made_documents import docx, epub, page, pdf, zipped
 
 HTML = b"""<html><head><title>Compost</title></head><body><p>Turn the heap <b>weekly</b>.</p>
 <script>track()</script></body></html>"""
-WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-
-
-def zipped(files: dict[str, str | bytes]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return data.getvalue()
-
-
-def docx(body: str | bytes) -> bytes:
-    main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
-    return zipped(
-        {
-            "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">'
-            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.'
-            'relationships+xml"/>'
-            f'<Override PartName="/word/document.xml" ContentType="{main}"/></Types>',
-            "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
-            f'<Relationship Id="r" Type="{kind}" Target="word/document.xml"/></Relationships>',
-            "word/document.xml": body,
-        }
-    )
-
-
-def page(text: str) -> str:
-    return (
-        f'<w:document xmlns:w="{WORD}"><w:body><w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>'
-        f"<w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>"
-    )
-
-
-def epub(chapter: str | bytes) -> bytes:
-    container = (
-        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
-        '<rootfile full-path="book.opf"/></rootfiles></container>'
-    )
-    book = (
-        '<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>Soil</dc:title>'
-        '</metadata><manifest><item id="a" href="a.xhtml"/></manifest><spine>'
-        '<itemref idref="a"/></spine></package>'
-    )
-    return zipped({"META-INF/container.xml": container, "book.opf": book, "a.xhtml": chapter})
-
-
-def pdf(stream: bytes, how: str = "") -> bytes:
-    """One page that is drawn by a stream."""
-    objects = [
-        b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R"
-        b"/Resources<</Font<</F 5 0 R>>>>>>",
-        f"<<{how}/Length {len(stream)}>>stream\n".encode() + stream + b"\nendstream",
-        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-    ]
-    data, places = b"%PDF-1.4\n", []
-    for number, each in enumerate(objects, 1):
-        places.append(len(data))
-        data += b"%d 0 obj\n" % number + each + b"\nendobj\n"
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    head = b"xref\n0 6\n0000000000 65535 f \n"
-    end = b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % len(data)
-    return data + head + table + end
-
-
 DRAWN = b"BT /F 12 Tf 50 700 Td (Water the beans) Tj ET"
 
 
@@ -104,6 +35,22 @@ def test_a_document_becomes_markdown(path: str, data: bytes, text: str) -> None:
     found = convert(data, path).decode()
     assert text in found
     assert "track" not in found
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "reason"),
+    [
+        ("a.docx", b"", "is empty"),
+        ("a.html", b"", "is empty"),
+        ("a.pdf", docx(page("Mulching")), "is a Word file by its content: rename it to .docx"),
+        ("a.docx", pdf(DRAWN), "is a PDF by its content: rename it to .pdf"),
+        ("a.docx", bytes.fromhex("d0cf11e0a1b11ae1") + bytes(500), "is encrypted, or of an old"),
+        ("a.pdf", pdf(DRAWN, encrypted=True), "is encrypted: save it without its password"),
+    ],
+)
+def test_what_cannot_be_read_says_what_to_do(path: str, data: bytes, reason: str) -> None:
+    with pytest.raises(NotConverted, match=reason):
+        convert(data, path)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +78,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "a.docx": lambda: docx(page("x" * 2**26)),
     "a.epub": lambda: epub(b"<p>" * 2_000_000),
     "a.html": lambda: b"<div>" * 100_000,
-    "a.pdf": lambda: pdf(zlib.compress(zlib.compress(bytes(2**28))), TWICE),
+    "a.pdf": lambda: pdf(zlib.compress(zlib.compress(bytes(2**28))), how=TWICE),
 }
 TWICE = "/Filter[/FlateDecode/FlateDecode]"
 

@@ -1,0 +1,108 @@
+"""Small documents of other forms than Markdown, made from what they hold."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+
+
+def zipped(files: dict[str, str | bytes]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return data.getvalue()
+
+
+def docx(body: str | bytes, more: Mapping[str, str] | None = None) -> bytes:
+    """A Word document; ``more``: further parts, by their names."""
+    main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+    return zipped(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">'
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.'
+            'relationships+xml"/>'
+            f'<Override PartName="/word/document.xml" ContentType="{main}"/></Types>',
+            "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+            f'<Relationship Id="r" Type="{kind}" Target="word/document.xml"/></Relationships>',
+            "word/document.xml": body,
+            **(more or {}),
+        }
+    )
+
+
+def page(text: str, style: str = "Heading1") -> str:
+    return (
+        f'<w:document xmlns:w="{WORD}"><w:body><w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr>'
+        f"<w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>"
+    )
+
+
+def epub(chapter: str | bytes, more: str = "") -> bytes:
+    """A book of one chapter; ``more``: what else it says about itself."""
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="book.opf"/></rootfiles></container>'
+    )
+    book = (
+        '<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>Soil</dc:title>'
+        f'{more}</metadata><manifest><item id="a" href="a.xhtml"/></manifest><spine>'
+        '<itemref idref="a"/></spine></package>'
+    )
+    return zipped({"META-INF/container.xml": container, "book.opf": book, "a.xhtml": chapter})
+
+
+def pdf(*streams: bytes, how: str = "", info: str = "", encrypted: bool = False) -> bytes:
+    """Pages that are drawn by streams.
+
+    Args:
+        streams: one for each page.
+        how: how they are packed.
+        info: what the document says about itself.
+        encrypted: whether it asks for a password, which there is none for.
+    """
+    kids = " ".join(f"{5 + 2 * at} 0 R" for at in range(len(streams)))
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        f"<</Type/Pages/Kids[{kids}]/Count {len(streams)}>>".encode(),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        f"<<{info}>>".encode(),
+    ]
+    for at, stream in enumerate(streams):
+        objects.append(
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents %d 0 R"
+            b"/Resources<</Font<</F 3 0 R>>>>>>" % (6 + 2 * at)
+        )
+        head = f"<<{how}/Length {len(stream)}>>stream\n".encode()
+        objects.append(head + stream + b"\nendstream")
+    data, places = b"%PDF-1.4\n", []
+    for number, each in enumerate(objects, 1):
+        places.append(len(data))
+        data += b"%d 0 obj\n" % number + each + b"\nendobj\n"
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    key = f"<{'00' * 32}>"
+    asks = f"/Encrypt<</Filter/Standard/V 1/R 2/P -4/O{key}/U{key}>>/ID[{key}{key}]"
+    told = f"<</Size {len(objects) + 1}/Root 1 0 R/Info 4 0 R{asks if encrypted else ''}>>"
+    end = f"trailer{told}\nstartxref\n{len(data)}\n%%EOF".encode()
+    return data + head + table + end
+
+
+def drawn(*lines: tuple[int, int, int, str]) -> bytes:
+    """What draws lines of text: where each begins, the size of its letters, and what it says."""
+    shown = (f"BT /F {size} Tf {x} {y} Td ({text}) Tj ET" for x, y, size, text in lines)
+    return "\n".join(shown).encode("latin-1")
+
+
+def grid(left: int, top: int, columns: int, rows: int, width: int = 100, height: int = 20) -> bytes:
+    """What draws the lines of a table."""
+    right, bottom = left + columns * width, top - rows * height
+    across = [(left, right, y, y) for y in range(bottom, top + 1, height)]
+    down = [(x, x, bottom, top) for x in range(left, right + 1, width)]
+    strokes = (f"{x0} {y0} m {x1} {y1} l S" for x0, x1, y0, y1 in (*across, *down))
+    return "\n".join(strokes).encode()
