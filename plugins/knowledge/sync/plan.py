@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+from plugins.knowledge.notes.conversion import is_document
 from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note
@@ -68,6 +69,8 @@ class Planner:
         rules: what names the configuration by which notes are read.
         index: the fingerprint of the search index.
         freshness: what was compared before.
+        convert: the documents of other forms that are read now, as each takes long; what is known
+            of the others stays, until another plan reads them. None means all.
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class Planner:
         rules: str,
         index: str,
         freshness: Freshness | None = None,
+        convert: Collection[str] | None = None,
     ) -> None:
         self._manifest = manifest
         self._files: dict[str, File] = {}
@@ -89,6 +93,12 @@ class Planner:
         self._same_index = manifest.index == index
         self._notes: dict[str, Note] = {}
         self._stale = self._compared(freshness or Freshness())
+        now = self.documents() if convert is None else convert
+        self._postponed = frozenset(self.documents()).difference(now)
+
+    def documents(self) -> list[str]:
+        """The stale files of other forms than Markdown, in the order of their paths."""
+        return sorted(filter(is_document, self._stale))
 
     def needed(self) -> list[str]:
         """The files whose bytes the plan may ask for, in the order of their paths."""
@@ -100,7 +110,8 @@ class Planner:
             for path, record in old.items()
             if record.claim in wanted and record.entry and self._is_fresh(path)
         }
-        return sorted(self._stale | {path for path in waiting if old[path].claim not in served})
+        unserved = {path for path in waiting if old[path].claim not in served}
+        return sorted((self._stale - self._postponed) | unserved)
 
     def stale(self) -> list[str]:
         """The files that are not what the manifest says of them, in the order of their paths."""
@@ -108,7 +119,8 @@ class Planner:
 
     def plan(self) -> Plan:
         """Compare the files with the manifest."""
-        for path in self.stale():  # in order: what is read last is the newest of equal dates
+        # In order: what is read last is the newest of equal dates.
+        for path in sorted(self._stale - self._postponed):
             self._read(path)
         old = self._manifest.files
         gone = [path for path in old if path not in self._files]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ from plugins.knowledge.sync.manifests import Manifests
 from plugins.knowledge.sync.outdated_notes import clean_outdated
 from plugins.knowledge.sync.plan import Planner
 from plugins.knowledge.sync.sources import NoteSource, Scan
-from plugins.knowledge.sync.transfer import OnDocuments, Transfer
+from plugins.knowledge.sync.transfer import OnDocuments, Transfer, part_of
 
 Result = TypeVar("Result")
 
@@ -34,6 +34,9 @@ READER_VERSION = 6
 
 MANY_DOCUMENTS = 1_000
 """So many written at once leave memory behind that is worth giving back to the system."""
+
+CONVERTED_TOGETHER = 16
+"""So many documents of other forms are converted before they can be found."""
 
 _LOST = (
     "The search index was gone from the vector store and is being made anew. Ask again in a minute."
@@ -62,7 +65,7 @@ class Status:
     """How the last sync went, for the health check.
 
     Attributes:
-        ready: whether a sync has finished since the start.
+        ready: whether a sync has finished since the start, or has but documents to convert.
         done: documents written by the sync that runs, of ``total``.
         total: documents that it has to write.
         notes: how many notes the sources hold.
@@ -286,10 +289,37 @@ class Sync:
                 return outcome
 
     async def _follow_sources(self, progress: OnDocuments) -> Outcome:
+        """Take in the notes, and then, some at a time, the documents of other forms.
+
+        Of those each takes a second or more to convert; nothing else waits for them.
+        """
         self.status.done = self.status.total = 0
+        outcome, documents = await self._follow(self._reported(progress), ())
+        total = len(documents)
+        self.status.ready |= total > 0
+        for done in range(0, total, CONVERTED_TOGETHER):
+            self._reported(progress)(done, total)
+            told = part_of(self._reported(progress), done, total)
+            some = documents[done : done + CONVERTED_TOGETHER]
+            outcome += (await self._follow(told, some))[0]
+        self.status.done = self.status.total
+        return outcome
+
+    async def _follow(
+        self, progress: OnDocuments, convert: Collection[str]
+    ) -> tuple[Outcome, list[str]]:
+        """Carry out one plan.
+
+        Args:
+            progress: told of what it writes.
+            convert: the documents of other forms that it reads.
+
+        Returns:
+            What it did, and the documents of other forms that were to be read.
+        """
         self._manifest = without(self._manifest, self._store.lost)
         self._store.lost.clear()
-        scans, planner = await asyncio.to_thread(self._planner)
+        scans, planner = await asyncio.to_thread(self._planner, convert=convert)
         needed = await asyncio.to_thread(planner.needed)
         for source, _ in scans:
             await source.provide(needed)
@@ -305,11 +335,11 @@ class Sync:
         )
         if not plan.changes_nothing:
             transfer = Transfer(self._objects, self._store, self._index, self._save, self._data_dir)
-            await transfer.carry_out(plan, self._manifest, after, self._reported(progress))
+            await transfer.carry_out(plan, self._manifest, after, progress)
         if recorded := after != self._manifest:
             await self._save(after)
         written = [put.document.key for put in plan.puts.values()]
-        return Outcome(written, plan.removals, recorded)
+        return Outcome(written, plan.removals, recorded), planner.documents()
 
     async def needed(self, source: NoteSource, scan: Scan) -> list[str]:
         """The files of a source whose bytes a sync would ask for.
@@ -344,7 +374,9 @@ class Sync:
         await self._save(manifest.model_copy(update=pending | raw))
 
     def _planner(
-        self, instead: tuple[NoteSource, Scan] | None = None
+        self,
+        instead: tuple[NoteSource, Scan] | None = None,
+        convert: Collection[str] | None = None,
     ) -> tuple[list[tuple[NoteSource, Scan]], Planner]:
         """A planner for what the sources hold; ``instead`` is what one of them will hold."""
         if instead is None:
@@ -354,7 +386,7 @@ class Sync:
         else:
             scans = [instead]
         known, index = self._manifest, self._index.fingerprint
-        return scans, Planner(known, scans, self._rules, index, self._freshness)
+        return scans, Planner(known, scans, self._rules, index, self._freshness, convert)
 
     def _reported(self, progress: OnDocuments) -> OnDocuments:
         def tell(done: int, total: int) -> None:

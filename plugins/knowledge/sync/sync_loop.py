@@ -24,7 +24,7 @@ from plugins.knowledge.sync import progress_bar
 from plugins.knowledge.sync.follower import Follower, Report
 from plugins.knowledge.sync.progress import Progress
 from plugins.knowledge.sync.sources import DirectorySource, NoteSource
-from plugins.knowledge.sync.sync import Outcome, Sync
+from plugins.knowledge.sync.sync import Outcome, Status, Sync
 
 MAX_ANNOUNCED = 50
 """When more documents change at once, those who follow a single one are not told."""
@@ -271,8 +271,7 @@ class SyncLoop:
             detail = f"{said.rstrip('.')}.{kept}"
             return Health("degraded" if served else "failed", detail, facts)
         if not status.ready or not all(one.is_served for one in self.followers):
-            doing = f"Indexing: {status.done} of {status.total} documents."
-            return Health("starting", doing if status.total else "Reading the notes.", facts)
+            return Health("starting", _indexing(status) or "Reading the notes.", facts)
         if errors:
             first = next(one for one in status.problems if one.severity == "error")
             notes = "1 note" if errors == 1 else f"{errors} notes"
@@ -283,7 +282,7 @@ class SyncLoop:
             return Health("degraded", detail, facts)
         if not served and not taken:
             return Health("ok", self._why_nothing(), facts)
-        told = (_taken_out(taken) if taken else "", better)
+        told = (_indexing(status), _taken_out(taken) if taken else "", better)
         return Health("ok", " ".join(filter(None, told)), facts)
 
     def _advice(self) -> str:
@@ -314,6 +313,8 @@ class SyncLoop:
         if not self._sources:
             return "No source is configured."
         status = self._sync.status
+        if indexing := _indexing(status):
+            return indexing
         if not status.notes:
             return "Nothing is served: the sources hold no notes."
         return f"Nothing is served: {none_published(status.notes)}."
@@ -337,6 +338,13 @@ class SyncLoop:
             trace = None if isinstance(error, OSError) else error
             self._host.log.error("sync failed, trying again", reason=reason, exc_info=trace)
             self._logged = reason
+
+
+def _indexing(status: Status) -> str:
+    """How far documents have come that cannot be found yet, or an empty text."""
+    if status.done >= status.total:
+        return ""
+    return f"Indexing: {status.done} of {status.total} documents."
 
 
 def _taken_out(taken: Sequence[Problem]) -> str:

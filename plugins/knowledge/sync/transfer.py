@@ -31,6 +31,17 @@ OnDocuments = Callable[[int, int], None]
 SaveManifest = Callable[[Manifest], Awaitable[None]]
 
 
+def part_of(progress: OnDocuments, done: int, total: int) -> OnDocuments:
+    """What is told of a part, as of the whole.
+
+    Args:
+        progress: told of the whole.
+        done: how much was done before this part.
+        total: how much there is to do.
+    """
+    return lambda some, _: progress(min(done + some, total), total)
+
+
 class Transfer:
     """One plan on its way into store and index.
 
