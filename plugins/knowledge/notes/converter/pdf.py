@@ -29,7 +29,8 @@ _EDGES = ((0, 1), (0, 1), (-1, -2), (-1, -2))
 """Where such lines stand on a page, and what is beside them; two at each end are looked at."""
 
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u00ad]$")
-_SPECIAL = re.compile(r"(?=#{1,6}(?:\s|$)|>|```|~~~|\+\+\+|[=-]{2,}\s*$)|(\d{1,9})(?=[.)]\s)")
+_SPACED = re.compile(r"(#{1,6}|\d{1,9}[.)])[ ]")
+_SPECIAL = re.compile(r">|```|~~~|\+\+\+|[=-]{2,}\s*$")
 """Where a line begins that Markdown would take for something else than text."""
 _LEADER = re.compile(r"(?:\. ?){4}")
 _DIGITS = re.compile(r"\d+")
@@ -203,9 +204,13 @@ def _paragraph(lines: Sequence[str]) -> str:
 
 
 def _escaped(line: str) -> str:
-    """A line that means what it says: of a number in front Markdown would make a list."""
-    found = _SPECIAL.match(line)
-    return line if found is None else f"{found[0]}\\{line[found.end() :]}"
+    """A line that means what it says: of a number in front Markdown would make a list.
+
+    A space that does not break ends that, and shows nothing to readers, as a backslash does.
+    """
+    if found := _SPACED.match(line):
+        return f"{found[1]}\u00a0{line[found.end() :]}"
+    return f"\\{line}" if _SPECIAL.match(line) else line
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

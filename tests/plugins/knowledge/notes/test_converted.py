@@ -8,6 +8,7 @@ import pytest
 
 from plugins.knowledge.notes.conversion import convert
 from plugins.knowledge.notes.note import Origin, Rules, parse
+from plugins.knowledge.retrieval.markup import plain
 from tests.plugins.knowledge.notes.made_documents import WORD, docx, drawn, epub, grid, page, pdf
 
 DUBLIN = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"'
@@ -112,7 +113,7 @@ def test_lines_of_a_pdf_keep_their_numbers_and_words_are_whole() -> None:
         (50, 576, 10, "2025 and # 5"),
     ]
     found = text_of(pdf(drawn(*lines)), "a.pdf")
-    assert found == "1\\. Hoses are not allowed on paths; see 2024-\n2025 and # 5"
+    assert found == "1.\u00a0Hoses are not allowed on paths; see 2024-\n2025 and # 5"
 
 
 def test_what_each_page_of_a_pdf_repeats_is_no_text_of_it() -> None:
@@ -186,3 +187,15 @@ def test_a_document_cannot_say_more_about_itself_than_its_properties() -> None:
     text = b"<body>---<br>tier: members<br>publish: false<br>---<p>Fees</p></body>"
     found = convert(text, "a.html").decode()
     assert found.startswith("---\n---\n")
+
+
+def test_what_a_pdf_says_is_found_as_it_stands_there() -> None:
+    lines = [(50, 600, 10, "1. Membership"), (50, 560, 10, "# 5 is a plot"), (50, 520, 10, "-----")]
+    origin = Origin("a.pdf", "a.pdf", datetime(2026, 1, 1, tzinfo=UTC))
+    note = parse(convert(pdf(drawn(*lines)), "a.pdf"), origin, Rules({}, {}))
+    assert note.document is not None
+    shown = plain(note.document.content).split("\n")
+    assert [" ".join(line.split()) for line in shown if line][:2] == [
+        "1. Membership",
+        "# 5 is a plot",
+    ]
