@@ -108,7 +108,8 @@ class SearchResults(Result):
 
     results: list[SearchResult] = Field(description="Empty where nothing fits; `note` says so.")
     mode: Literal["hybrid", "keyword"] = Field(
-        description="hybrid: by meaning and words; keyword: by words alone, without a model."
+        description="hybrid: by meaning and words; keyword: by words alone, where there is no "
+        "model or it cannot read the question."
     )
     matching: Maybe[int] = Field(
         default=None,

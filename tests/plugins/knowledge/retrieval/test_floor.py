@@ -82,7 +82,7 @@ class EverythingIsNear:
 
     def __init__(self, model: str) -> None:
         self.model = model
-        self.read = []
+        self.read: list[str] = []
 
     async def passages(self, texts):
         self.read += texts
