@@ -19,7 +19,7 @@ from plugins.knowledge.notes.ids import InvalidId, check_id
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Candidate:
     """What a file asks to be served as.
 
     Attributes:
@@ -79,24 +79,24 @@ class Keys:
     problems: dict[str, Problem] = field(default_factory=dict)
 
 
-def settle(claims: Mapping[str, Claim]) -> Keys:
+def assigned(candidates: Mapping[str, Candidate]) -> Keys:
     """Give each file a key, as far as there are enough.
 
     Args:
-        claims: what they ask for, by their paths; complete in each key that one of them may get.
+        candidates: what they ask for, by their paths; complete in each key that one may get.
     """
-    found, taken = Keys(), dict[str, Claim]()
-    marked = {(one.source, one.key) for one in claims.values() if not one.is_document}
-    written = {(one.key, one.stem): one for one in claims.values() if not one.is_document}
+    found, taken = Keys(), dict[str, Candidate]()
+    marked = {(one.source, one.key) for one in candidates.values() if not one.is_document}
+    written = {(one.key, one.stem): one for one in candidates.values() if not one.is_document}
 
-    def holds(one: Claim) -> bool:
+    def holds(one: Candidate) -> bool:
         gives_way = one.is_document and one.held == one.key and (one.source, one.key) in marked
         return not gives_way and one.held in one.forms()
 
-    def place(one: Claim) -> tuple[bool, int, bool, str]:
+    def place(one: Candidate) -> tuple[bool, int, bool, str]:
         return not holds(one), one.source, one.is_document, one.path
 
-    for one in sorted(claims.values(), key=place):
+    for one in sorted(candidates.values(), key=place):
         original = written.get((one.key, one.stem)) if one.is_document else None
         if original is not None:
             found.problems[one.path] = _same(one.path, original.path)
@@ -110,7 +110,7 @@ def settle(claims: Mapping[str, Claim]) -> Keys:
     return found
 
 
-def _free(one: Claim, taken: Mapping[str, Claim]) -> str | None:
+def _free(one: Candidate, taken: Mapping[str, Candidate]) -> str | None:
     """The shortest key that nobody has and that tells the file from who has the shorter one."""
     named = suffixed = False
     key: str | None = one.key
@@ -133,7 +133,7 @@ def _same(path: str, original: str) -> Problem:
     return Problem(path, 1, reason, "warning")
 
 
-def _collision(one: Claim, winner: str) -> Problem:
+def _collision(one: Candidate, winner: str) -> Problem:
     reason = (
         f"{one.key} is also what {winner} is served as; give one of the two another name or type"
     )

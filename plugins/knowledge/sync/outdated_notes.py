@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gateway.contract import Objects
 from plugins.knowledge.notes.ids import raw_key
 from plugins.knowledge.notes.note import Origin
-from plugins.knowledge.sync.keys import Claim
+from plugins.knowledge.sync.keys import Candidate
 from plugins.knowledge.sync.plan import Plan, Put
 from plugins.knowledge.sync.sources import File, NoteSource, Scan
 
@@ -50,4 +50,4 @@ def _clean(plan: Plan, path: str, raw: bytes, source: NoteSource, file: File) ->
 
 def _may_be(claim: str, key: str, path: str, source: NoteSource) -> bool:
     """Whether a file that claims a key may be served under another one."""
-    return key in Claim(path, claim, name=source.name).forms()
+    return key in Candidate(path, claim, name=source.name).forms()

@@ -11,7 +11,7 @@ from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note
 from plugins.knowledge.sync.freshness import Freshness
-from plugins.knowledge.sync.keys import Claim, settle
+from plugins.knowledge.sync.keys import Candidate, assigned
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
 from plugins.knowledge.sync.sources import File, NoteSource, Scan
 
@@ -126,7 +126,7 @@ class Planner:
         gone = [path for path in old if path not in self._files]
         considered = sorted(self._considered(gone))
         claims = {path: claim for path in considered if (claim := self._claim(path))}
-        keys = settle({path: self._claimed(path, claim) for path, claim in claims.items()})
+        keys = assigned({path: self._candidate(path, claim) for path, claim in claims.items()})
         plan = Plan(files={**old})
         for path in gone:
             del plan.files[path]
@@ -192,13 +192,13 @@ class Planner:
 
     def _forms(self, path: str) -> Iterable[str]:
         claim = self._claim(path)
-        return self._claimed(path, claim).forms() if claim else ()
+        return self._candidate(path, claim).forms() if claim else ()
 
-    def _claimed(self, path: str, key: str) -> Claim:
+    def _candidate(self, path: str, key: str) -> Candidate:
         old, scans = self._manifest.files.get(path), enumerate(self._scans)
         held = old.entry.key if old and old.entry else ""
         place, name = next((at, one.name) for at, (one, scan) in scans if path in scan.files)
-        return Claim(path, key, place, name, held)
+        return Candidate(path, key, place, name, held)
 
     def _read(self, path: str) -> None:
         for source, scan in self._scans:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plugins.knowledge.notes.ids import MAX_ID_BYTES
-from plugins.knowledge.sync.keys import Claim, settle
+from plugins.knowledge.sync.keys import Candidate, assigned
 from plugins.knowledge.sync.verification import Verifier
 
 PAGE = "<html><body><p>{}</p></body></html>"
@@ -126,7 +126,7 @@ async def test_markdown_comes_before_what_was_made_of_it(library: Any) -> None:
 
 def test_an_id_that_would_be_too_long_stays_an_error() -> None:
     key = f"file/{'x' * MAX_ID_BYTES}"
-    claims = {f"{name}/x.md": Claim(f"{name}/x.md", key, "ab".index(name), name) for name in "ab"}
-    found = settle(claims)
+    both = [Candidate(f"{name}/x.md", key, at, name) for at, name in enumerate("ab")]
+    found = assigned({one.path: one for one in both})
     assert found.served == {"a/x.md": key}
     assert "is also what a/x.md is served as" in found.problems["b/x.md"].reason
