@@ -11,9 +11,11 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from plugins.knowledge.notes.converter import program
 
@@ -38,6 +40,8 @@ _OTHERS = {
     b"application/epub+zip": ("an EPUB", ".epub"),
 }
 """What stands in files of each kind, what they are called, and their suffix."""
+_READ_BYTES = 64 * 1024
+"""How much of what the converter says of a failure is read."""
 _OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
 _TOO_MUCH = "needs more than {memory} MiB of memory or {cpu} s; it is not read. Export it anew."
 
@@ -99,22 +103,31 @@ def convert(data: bytes, path: str) -> bytes:
     command = [sys.executable, "-I", str(Path(program.__file__)), _suffix(path), *limits]
     # One thread: each further one would take address space of its own.
     environment = {"PATH": os.defpath, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    try:
-        done = subprocess.run(  # noqa: S603  (our own program)
-            command,
-            input=data,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            env=environment,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise NotConverted(
-            f"takes longer than {TIMEOUT_S:g} s to convert; it is not read"
-        ) from None
-    if done.returncode == 0:
-        return done.stdout
-    raise NotConverted(_reason(done.returncode, done.stderr, data, _suffix(path)))
+    # Of a pipe the portal would hold all that comes; the child may write so much to a file only.
+    with tempfile.TemporaryFile() as said:
+        try:
+            done = subprocess.run(  # noqa: S603  (our own program)
+                command,
+                input=data,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                timeout=TIMEOUT_S,
+                env=environment,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise NotConverted(
+                f"takes longer than {TIMEOUT_S:g} s to convert; it is not read"
+            ) from None
+        if done.returncode == 0:
+            return done.stdout
+        raise NotConverted(_reason(done.returncode, _end_of(said), data, _suffix(path)))
+
+
+def _end_of(said: IO[bytes]) -> bytes:
+    """The last that stands in a file."""
+    said.seek(max(0, said.seek(0, os.SEEK_END) - _READ_BYTES))
+    return said.read()
 
 
 def _suffix(path: str) -> str:

@@ -34,7 +34,7 @@ def convert(data: bytes) -> str:
 
 
 def _spine(archive: zipfile.ZipFile, package: Any, path: str) -> Iterator[str]:
-    """The chapters' names in the archive, in reading order."""
+    """The chapters' names in the archive, in reading order, each once."""
     listed = {one.get("id"): one for one in package.findall(".//{*}item")}
     names = set(archive.namelist())
     for reference in package.findall(".//{*}itemref"):
@@ -45,6 +45,7 @@ def _spine(archive: zipfile.ZipFile, package: Any, path: str) -> Iterator[str]:
         for written in (unquote(href), href):
             name = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
             if name in names:
+                names.remove(name)
                 yield name
                 break
 

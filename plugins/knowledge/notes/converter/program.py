@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import resource
 import sys
 from collections.abc import Callable
@@ -24,6 +25,7 @@ def main(suffix: str, memory_bytes: int, seconds: int, text_bytes: int) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (text_bytes + 4096, text_bytes + 4096))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    logging.disable(logging.CRITICAL)  # libraries warn of each fault, which may be millions
     data = sys.stdin.buffer.read()
     sys.path.append(str(Path(__file__).parents[4]))
     with contextlib.redirect_stdout(sys.stderr):

@@ -43,16 +43,16 @@ def page(text: str, style: str = "Heading1") -> str:
     )
 
 
-def epub(chapter: str | bytes, more: str = "") -> bytes:
-    """A book of one chapter; ``more``: what else it says about itself."""
+def epub(chapter: str | bytes, more: str = "", spine: str = '<itemref idref="a"/>') -> bytes:
+    """A book of one chapter; ``more``: what else it says of itself; ``spine``: its order."""
     container = (
         '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
         '<rootfile full-path="book.opf"/></rootfiles></container>'
     )
     book = (
         '<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>Soil</dc:title>'
-        f'{more}</metadata><manifest><item id="a" href="a.xhtml"/></manifest><spine>'
-        '<itemref idref="a"/></spine></package>'
+        f'{more}</metadata><manifest><item id="a" href="a.xhtml"/></manifest>'
+        f"<spine>{spine}</spine></package>"
     )
     return zipped({"META-INF/container.xml": container, "book.opf": book, "a.xhtml": chapter})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -93,6 +94,26 @@ def test_a_bomb_ends_its_own_process_and_nothing_else(
     # The others come to nothing, if they come to an end.
     with refused if path in {"a.docx", "a.epub"} else suppress(NotConverted):
         assert len(convert(BOMBS[path](), path)) <= conversion.MAX_TEXT_BYTES
+
+
+def test_however_much_the_converter_says_the_portal_holds_little_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    says = tmp_path / "says.py"
+    says.write_text("import sys\nsys.stderr.write('fault\\n' * 2**22 + 'the last')\nsys.exit(1)")
+    monkeypatch.setattr(conversion.program, "__file__", str(says))
+    tracemalloc.start()
+    try:
+        with pytest.raises(NotConverted, match=r"cannot be converted \(the last\)"):
+            convert(HTML, "a.html")
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_chapter_that_a_book_names_often_is_read_once() -> None:
+    book = epub("<h1>Soil</h1><p>It is dark.</p>", spine='<itemref idref="a"/>' * 10_000)
+    assert convert(book, "a.epub").count(b"It is dark.") == 1
 
 
 def test_what_takes_too_long_or_gives_too_much_is_left_out(
