@@ -177,7 +177,7 @@ def test_a_stranger_sees_that_there_are_lists_and_nothing_in_them(
 
 
 async def test_the_admin_s_commands_say_what_is_there_and_what_to_mend(portal: Community) -> None:
-    assert (await portal.porch("check")).endswith("All well.\n")
+    assert (await portal.porch("check")).endswith("No problems, 2 notes.\n")
     said = await portal.porch("skills", "index")
     assert said.splitlines()[0].startswith("house: 1")
     assert said.splitlines()[1].startswith("crew: 6")

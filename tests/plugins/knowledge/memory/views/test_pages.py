@@ -92,6 +92,18 @@ async def test_a_correction_is_a_new_version_and_the_old_words_can_come_back(
     assert "It changes in May." in again.text
 
 
+async def test_a_long_version_is_read_whole_before_it_is_said_again(people: list[Person]) -> None:
+    noa, _ = people
+    path = await noa.keep("It changes in May. " * 40)
+    await noa.sent(path, "Save it as a new version", content="It changes in June.")
+    history = path.replace(ENTRY, HISTORY)
+    listed = (await noa.get(history)).text
+    assert "Say this again" not in listed
+    assert "All 760 characters" in listed
+    again = await noa.sent(f"{history}&version=1", "Say this again")
+    assert again.text.count("It changes in May. It changes in May.") >= 1
+
+
 async def test_a_form_that_is_older_than_the_entry_changes_nothing(people: list[Person]) -> None:
     noa, _ = people
     path = await noa.keep("It changes in May.")
