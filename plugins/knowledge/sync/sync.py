@@ -34,10 +34,8 @@ READER_VERSION = 6
 
 MANY_DOCUMENTS = 1_000
 """So many written at once leave memory behind that is worth giving back to the system."""
-
 CONVERTED_TOGETHER = 16
 """So many documents of other forms are converted before they can be found."""
-
 _LOST = (
     "The search index was gone from the vector store and is being made anew. Ask again in a minute."
 )

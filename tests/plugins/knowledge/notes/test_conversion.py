@@ -14,6 +14,7 @@ from plugins.knowledge.config import KnowledgeConfig, SourceConfig
 from plugins.knowledge.inspection import inspect
 from plugins.knowledge.notes import conversion
 from plugins.knowledge.notes.conversion import NotConverted, convert
+from plugins.knowledge.notes.converter import program
 from plugins.knowledge.notes.layouts import recognise
 from tests.plugins.knowledge.notes.made_documents import docx, epub, page, pdf, zipped
 
@@ -101,7 +102,7 @@ def test_however_much_the_converter_says_the_portal_holds_little_of_it(
 ) -> None:
     says = tmp_path / "says.py"
     says.write_text("import sys\nsys.stderr.write('fault\\n' * 2**22 + 'the last')\nsys.exit(1)")
-    monkeypatch.setattr(conversion.program, "__file__", str(says))
+    monkeypatch.setattr(program, "__file__", str(says))
     tracemalloc.start()
     try:
         with pytest.raises(NotConverted, match=r"cannot be converted \(the last\)"):

@@ -391,27 +391,6 @@ def test_a_heading_in_html_is_a_title(body: str, title: str) -> None:
     assert served(body)["title"] == title
 
 
-def test_a_home_page_says_what_stands_in_its_frontmatter() -> None:
-    read = note(
-        "---\nlayout: home\nhero:\n  name: Kite\n  text: Kite flying club\n  tagline: On Sundays\n"
-        "  actions: [{text: Go}]\nfeatures:\n  - {title: Free strings, details: Lent at the hut}\n"
-        "  - {icon: x}\n  - none\n---\nMore words."
-    ).document
-    assert read is not None
-    assert read.metadata.title == "Kite"
-    assert read.content == (
-        "# Kite\n\nKite flying club\n\nOn Sundays\n\n"
-        "## Free strings\n\nLent at the hut\n\nMore words."
-    )
-
-
-@pytest.mark.parametrize("front", ["features: [{title: A}]", "hero: big", "hero: {image: x}"])
-def test_a_page_that_is_no_home_page_stays_as_it_is(front: str) -> None:
-    document = note(f"---\n{front}\n---\nWords.").document
-    assert document is not None
-    assert document.content == "Words."
-
-
 def test_tags_of_a_post_of_jekyll_are_told_apart_by_spaces() -> None:
     front = "---\ntags: market cheese\n---\n"
     assert served(front, "_posts/2024-01-01-a.md")["tags"] == ["market", "cheese"]
