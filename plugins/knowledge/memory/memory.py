@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -48,7 +48,7 @@ from plugins.knowledge.memory.store.recent import Recent
 from plugins.knowledge.memory.store.relations import Relations
 from plugins.knowledge.memory.store.unit_of_work import UnitOfWork
 from plugins.knowledge.memory.store.vectors import MemoryVectors
-from plugins.knowledge.memory.store.writes import Writes
+from plugins.knowledge.memory.store.writes import Event, Writes
 from plugins.knowledge.memory.streams.event_log import EventLog
 from plugins.knowledge.memory.streams.hub import Hub
 from plugins.knowledge.memory.streams.streams import Streams
@@ -255,6 +255,12 @@ def _entries(
     working = WorkingLayer()
     store = Relations(host.database, clock)
     recent = Recent(host.database, clock, None if vectors is None else vectors.findable)
+
+    def tell(events: Sequence[Event]) -> None:
+        if events:
+            recent.know(events[-1].number)
+        hub.tell(events)
+
     return Entries(
         reads=reads,
         writes=writes,
@@ -263,7 +269,7 @@ def _entries(
         audit=audit,
         roles=roles,
         clock=clock,
-        tell=hub.tell,
+        tell=tell,
         rules=rules,
         relations=EntryRelations(store, reads, NearEntries(store, reads, vectors, recent)),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 VECTOR_LAG = timedelta(seconds=5)
 """How long the vectors of what another process wrote may be missing from this one's store."""
+KNOWN_S = 1.0
+"""How long the last event of this process is taken for the last of all: those that others wrote
+meanwhile are looked at once more."""
 LOOKED_BACK = 100
 """Events before a search among which what was written within that time is looked for."""
 MAX_RECENT = 200
@@ -45,30 +50,36 @@ class Moment:
     place: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Recent:
     """Finds what a search did not know of.
 
     Attributes:
         database: the plugin's.
         clock: gives the time, with its zone.
-        findable: which entries vectors find; None where all are found by their words, which are
-            written with them.
+        findable: which entries vectors find; None where the portal has no model.
     """
 
     database: Database
     clock: Callable[[], datetime]
     findable: Findable | None
+    _newest: tuple[float, int] = (-math.inf, 0)
+
+    def know(self, event: int) -> None:
+        """Take in the number of an event that this process has committed, and when it did."""
+        self._newest = max(self._newest, (time.monotonic(), event))
 
     async def moment(self) -> Moment:
         """Now, before a search begins."""
         place = 0 if self.findable is None else self.findable.place
-        async with self.database.read() as connection:
-            newest = await connection.scalar(sa.select(sa.func.max(events.c.number)))
-        return Moment(int(newest or 0), self.clock() - VECTOR_LAG, place)
+        at, newest = self._newest
+        if time.monotonic() - at > KNOWN_S:
+            async with self.database.read() as connection:
+                newest = await connection.scalar(sa.select(sa.func.max(events.c.number))) or 0
+        return Moment(int(newest), self.clock() - VECTOR_LAG, place)
 
     async def unknown_in(
-        self, connection: AsyncConnection, begun: Moment, keys: frozenset[str]
+        self, connection: AsyncConnection, begun: Moment, keys: frozenset[str], *, by_words: bool
     ) -> list[Record]:
         """The entries that a search did not know of, of those that one of the keys may read.
 
@@ -77,8 +88,9 @@ class Recent:
                 that nothing is written beside it.
             begun: when the search began.
             keys: the caller's.
+            by_words: whether the search was by words, which are found as soon as they are written.
         """
-        back = 0 if self.findable is None else LOOKED_BACK
+        back = 0 if by_words else LOOKED_BACK
         asked = {"first": begun.event - back, "known": begun.event, "since": begun.since}
         rows = await connection.execute(_written(), asked)
         ids = {row.id for row in rows if not self._was_found(row, begun)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -132,8 +133,12 @@ class NearEntries:
             entry_filter=EntryFilter(),
         )
         look = Look(record, vector, held, layers, await self.recent.moment())
-        cosines = await self._candidates(layers - {Layer.ARCHIVAL}, question)
-        cosines |= await self._candidates(layers & {Layer.ARCHIVAL}, question)
+        archive = {Layer.ARCHIVAL}
+        current, archived = await asyncio.gather(
+            self._candidates(layers - archive, question),
+            self._candidates(layers & archive, question),
+        )
+        cosines = current | archived
         found = list((await self.reads.read(cosines, held)).values())
         turns = _turns(record, found)
         told_apart = await self.store.told_apart(turns, held) if turns else frozenset()
@@ -153,7 +158,8 @@ class NearEntries:
         """
         if look.begun is None:
             return
-        found = await self.recent.unknown_in(connection, look.begun, look.keys)
+        by_words = look.vector is None
+        found = await self.recent.unknown_in(connection, look.begun, look.keys, by_words=by_words)
         if not found:
             return
         cosines = await self._cosines_in(connection, look, found)
