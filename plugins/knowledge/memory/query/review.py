@@ -9,6 +9,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller
+from plugins.knowledge.memory.model.excerpts import beginning
 from plugins.knowledge.memory.model.policy import author_key
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.validity import Relation
@@ -172,8 +173,7 @@ class ReviewQueue:
 
 
 def _brief(record: Record) -> ReviewEntry:
-    said = record.content
-    shown = said if len(said) <= MAX_EXCERPT else f"{said[:MAX_EXCERPT]}…"
+    shown = beginning(record.content, MAX_EXCERPT)
     return ReviewEntry(id=record.id, content=shown, changed=record.changed)
 
 

@@ -39,10 +39,10 @@ async def end_requests_about(
         now: the time.
     """
     for some in batches(sorted(gone)):
-        about = await _pending(connection, approvals.c.entry.in_(some))
-        related = await _pending(connection, approvals.c.operation == "relate")
-        about += [each for each in related if _target(each) in gone]
-        await _end(connection, {each.id for each in about}, GONE, now)
+        either = sa.or_(approvals.c.entry.in_(some), approvals.c.operation == "relate")
+        found = await _pending(connection, either)
+        over = {each.id for each in found if each.entry in gone or _target(each) in gone}
+        await _end(connection, over, GONE, now)
 
 
 async def end_outdated_requests(connection: AsyncConnection, record: Record, now: datetime) -> None:
@@ -55,11 +55,15 @@ async def end_outdated_requests(connection: AsyncConnection, record: Record, now
         record: the entry as it is from now on.
         now: the time.
     """
-    own = await _pending(connection, approvals.c.entry == record.id)
     named = approvals.c.payload.cast(sa.Text).contains(json.dumps(record.id), autoescape=True)
-    related = await _pending(connection, approvals.c.operation == "relate", named)
-    over = {each.id for each in own if _is_outdated(each, record)}
-    over |= {each.id for each in related if _target(each) == record.id and _is_lost(each, record)}
+    related = sa.and_(approvals.c.operation == "relate", named)
+    found = await _pending(connection, sa.or_(approvals.c.entry == record.id, related))
+    over = {
+        each.id
+        for each in found
+        if (each.entry == record.id and _is_outdated(each, record))
+        or (_target(each) == record.id and _is_lost(each, record))
+    }
     await _end(connection, over, CHANGED, now)
 
 
@@ -83,8 +87,8 @@ def _target(one: Approval) -> str | None:
     return None if one.payload is None else one.payload.target
 
 
-async def _pending(connection: AsyncConnection, *which: ColumnElement[bool]) -> list[Approval]:
-    chosen = sa.select(approvals).where(approvals.c.state == "pending", *which)
+async def _pending(connection: AsyncConnection, which: ColumnElement[bool]) -> list[Approval]:
+    chosen = sa.select(approvals).where(approvals.c.state == "pending", which)
     return [approval_of(row._asdict()) for row in await connection.execute(chosen)]
 
 

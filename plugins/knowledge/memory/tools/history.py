@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gateway.contract import Caller, Listing, Page, Tier, Tool, piece
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.excerpts import beginning
 from plugins.knowledge.memory.store.reads import Version
 from plugins.knowledge.memory.tools.annotations import READ_ONLY
 
@@ -102,6 +103,6 @@ def _shown(version: Version, by: str, asked: AskedHistory) -> PastVersion:
         update = {"content": part.text, "next_offset": part.next_offset}
         return shown.model_copy(update={**update, "length": len(said) if cut else None})
     if len(said) > MAX_EXCERPT:
-        update = {"content": f"{said[:MAX_EXCERPT]}…", "length": len(said)}
+        update = {"content": beginning(said, MAX_EXCERPT), "length": len(said)}
         return shown.model_copy(update=update)
     return shown

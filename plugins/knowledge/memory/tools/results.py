@@ -13,6 +13,7 @@ from gateway.toolkit.words import terms
 from plugins.knowledge.memory.algorithms.relevance import FLOOR, MAX_NEAREST
 from plugins.knowledge.memory.model.author import BY_FIELD, Author
 from plugins.knowledge.memory.model.entry import FROM, KnowledgeEntry, Layer
+from plugins.knowledge.memory.model.excerpts import beginning
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import Record, is_generated_id
 from plugins.knowledge.memory.model.responses import QueryResponse, QueryResult, Standing
@@ -96,11 +97,11 @@ class Memories(BriefResult):
             known = [f"{each.id}, {each.score}, by {each.by}", *_times(each, each.standing or "")]
             known += [each.standing] if each.standing else []
             known += [f"shares {each.shares}"] if each.shares else []
-            said = _cut(each.content) if place else each.content
+            said = beginning(each.content, MAX_GLANCE) if place else each.content
             lines.append(f"- {name}{said} [{'; '.join(known)}]")
         for near in self.nearest:
             known = [f"{near.id}, {near.score}, by {near.by}", *_times(near, "")]
-            lines.append(f"- (near) {_cut(near.content)} [{'; '.join(known)}]")
+            lines.append(f"- (near) {beginning(near.content, MAX_GLANCE)} [{'; '.join(known)}]")
         if self.next_offset is not None:
             lines.append(f"More with offset={self.next_offset}.")
         return "\n".join(lines) or "Nothing."
@@ -159,8 +160,8 @@ def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
         id=entry.id,
         content=marked_excerpt(entry.content, asked, MAX_EXCERPT, found.passage),
         length=whole if whole > MAX_EXCERPT else None,
-        title=entry.metadata.title and _cut(entry.metadata.title),
-        tags=[_cut(each) for each in entry.metadata.tags[:20]],
+        title=entry.metadata.title and beginning(entry.metadata.title, MAX_GLANCE),
+        tags=[beginning(each, MAX_GLANCE) for each in entry.metadata.tags[:20]],
         version=entry.version,
         changed=entry.updated_at or entry.created_at,
         said_at=said_at,
@@ -230,10 +231,6 @@ def _note(answer: QueryResponse, archived: int, *, fits: bool, offset: int) -> s
     return " ".join(notes) or None
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_GLANCE else f"{text[:MAX_GLANCE]}…"
-
-
 class Listed(BaseModel):
     """An entry in a list."""
 
@@ -271,12 +268,12 @@ def list_item(
     said_at, event_at = said_and_event(record)
     return Listed(
         id=record.id,
-        title=said.title and _cut(said.title),
-        content=_cut(record.content),
+        title=said.title and beginning(said.title, MAX_GLANCE),
+        content=beginning(record.content, MAX_GLANCE),
         length=len(record.content),
         layer=record.layer,
         policy=record.access.policy,
-        tags=[_cut(each) for each in said.tags[:20]],
+        tags=[beginning(each, MAX_GLANCE) for each in said.tags[:20]],
         by=author.shown,
         mine=record.owner == person,
         version=record.version,

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.excerpts import beginning
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.store.same_words import same_words
 
@@ -41,9 +42,6 @@ async def words_left(memory: Memory, id: str, caller: Caller) -> list[SameWords]
     record = await entries.found(id, caller)
     found = await same_words(entries.reads.database, entries.clock, record, caller_keys(caller))
     return [
-        SameWords(id=each.id, layer=each.layer, content=_excerpt(each.content)) for each in found
+        SameWords(id=each.id, layer=each.layer, content=beginning(each.content, MAX_EXCERPT))
+        for each in found
     ]
-
-
-def _excerpt(said: str) -> str:
-    return said if len(said) <= MAX_EXCERPT else f"{said[:MAX_EXCERPT]}…"

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.model.author import YOU
+from plugins.knowledge.memory.model.excerpts import beginning
 from plugins.knowledge.memory.model.policy import ANYONE_KEY, MEMBERS_KEY, group_key, person_key
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import RelationDraft
@@ -82,23 +83,19 @@ def brief(one: WaitingWrite) -> WaitingWrite:
     said, title = one.content or "", (one.metadata or {}).get("title")
     return one.model_copy(
         update={
-            "content": one.content and _beginning(said, MAX_EXCERPT),
+            "content": one.content and beginning(said, MAX_EXCERPT),
             "length": len(said) if len(said) > MAX_EXCERPT else None,
-            "metadata": {"title": _beginning(title, MAX_GLANCE)} if title else None,
+            "metadata": {"title": beginning(title, MAX_GLANCE)} if title else None,
             "ends": [_glance(each) for each in one.ends],
             "beside": [_glance(each) for each in one.beside],
             "readers": one.readers[:MAX_READERS],
-            "reason": one.reason and _beginning(one.reason, MAX_EXCERPT),
+            "reason": one.reason and beginning(one.reason, MAX_EXCERPT),
         }
     )
 
 
 def _glance(other: OtherEntry) -> OtherEntry:
-    return OtherEntry(id=other.id, content=_beginning(other.content, MAX_GLANCE))
-
-
-def _beginning(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}…"
+    return OtherEntry(id=other.id, content=beginning(other.content, MAX_GLANCE))
 
 
 async def with_names(

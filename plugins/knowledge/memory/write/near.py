@@ -12,6 +12,7 @@ from gateway.toolkit.bm25 import term_id
 from plugins.knowledge.memory.algorithms.claims import claims
 from plugins.knowledge.memory.algorithms.contradictions import Likeness, compare
 from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, Layer
+from plugins.knowledge.memory.model.excerpts import beginning
 from plugins.knowledge.memory.model.query_context import EntryFilter, Question
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import Mode
@@ -274,11 +275,9 @@ def _counts(likeness: Likeness) -> bool:
 
 
 def _near(likeness: Likeness, record: Record) -> NearEntry:
-    said = record.content
-    shown = said if len(said) <= MAX_EXCERPT else f"{said[:MAX_EXCERPT]}…"
     return NearEntry(
         id=record.id,
-        content=shown,
+        content=beginning(record.content, MAX_EXCERPT),
         similarity=round(likeness.cosine, 3),
         seems=Relation.SEEMS_TO_REPLACE if likeness.replaces and not likeness.reversed else None,
         later=likeness.reversed,
