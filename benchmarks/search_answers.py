@@ -13,7 +13,7 @@ from benchmarks.judged import Question, judged
 from benchmarks.library import Library, library
 from benchmarks.table import Bar, Row
 from gateway.contract import Tier
-from gateway.services.embedding import multilingual_e5
+from gateway.services.embedding import all_mpnet, multilingual_e5
 from gateway.toolkit.words import words
 from plugins.knowledge.retrieval.filters import SearchFilters
 from plugins.knowledge.retrieval.markup import plain
@@ -31,7 +31,8 @@ def measure() -> list[Row]:
     rows = [asyncio.run(_languages(model)) for model in models]
     sets = Path(os.environ.get("PORCH_TEST_DATA", "")) / "passage-questions"
     if sets.is_dir():
-        rows += asyncio.run(_passages(sets))
+        for model in ["embedded"] + ["english"] * all_mpnet.is_installed():
+            rows += asyncio.run(_passages(sets, model))
     return rows
 
 
@@ -57,7 +58,7 @@ async def _is_hit(opened: Library, question: Question) -> bool:
     return any(f"{one.content_type}/{one.id}" in question.grades for one in found.results)
 
 
-async def _passages(sets: Path) -> list[Row]:
+async def _passages(sets: Path, model: str) -> list[Row]:
     """How often what a result shows of a long text holds what answers, to the letter."""
     asked = [json.loads(line) for line in (sets / "questions.jsonl").open(encoding="utf-8")]
     names = sorted({one["corpus"] for one in asked})
@@ -66,7 +67,7 @@ async def _passages(sets: Path) -> list[Row]:
         content.mkdir()
         for name in names:
             (content / f"{name}.md").write_text(_HEAD + (sets / f"{name}.md").read_text())
-        async with library(content, Path(directory) / "data") as opened:
+        async with library(content, Path(directory) / "data", model) as opened:
             await opened.sync.run()
             shown = [await _shown(opened, one["question"], one["corpus"]) for one in asked]
     rows = []
@@ -76,7 +77,7 @@ async def _passages(sets: Path) -> list[Row]:
         ]
         for what, depth in (("the shown passage holds it", 1), ("one of the shown", None)):
             held = [_holds(each[:depth], one["references"]) for one, each in pairs]
-            label = f"{len(pairs)} questions to {name}, {what}"
+            label = f"{len(pairs)} questions to {name}, {model}, {what}"
             rows.append(Row(SECTION, label, sum(held) / len(held), headline=depth == 1))
     return rows
 

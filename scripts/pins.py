@@ -65,6 +65,7 @@ def pin_sets(pyproject: dict[str, Any]) -> list[PinSet]:
         PinSet("services", tuple(services)),
         PinSet("run", tuple(run)),
         PinSet("model", tuple(groups["model"]), whole=False),
+        PinSet("english", tuple(groups["english"]), whole=False),
         PinSet("multilingual", tuple(groups["multilingual"]), whole=False),
         PinSet("helm", tuple(groups["helm"]), whole=False),
     ]

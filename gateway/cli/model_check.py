@@ -10,13 +10,13 @@ from gateway.config.language_models import Langfuse
 from gateway.config.portal import Portal
 from gateway.errors import Problem
 from gateway.services.embedding.model_files import ModelUnavailable
+from gateway.services.embedding.packaged_models import PACKAGED
 from gateway.services.embedding.reranker import open_reranker
 from gateway.services.embedding.service import open_embedder
 from gateway.services.secrets import SecretMissing, resolve
 
 _LIBRARIES = {"openai": "openai", "compatible": "openai", "anthropic": "anthropic"}
 _SECTION = ("services", "models")
-_OF_PACKAGES = {"embedded", "multilingual"}
 _NOT_INSTALLED = (
     "what asks this model is not installed: run `make models`, or install porch[models]"
 )
@@ -60,7 +60,7 @@ async def search_model_problems(portal: Portal) -> list[Problem]:
         setting: str = getattr(portal.config.services, name)
         try:
             model = open_model(setting)
-            if model is None or setting in _OF_PACKAGES:
+            if model is None or setting in PACKAGED:
                 continue
             try:
                 await model.warm()

@@ -85,8 +85,8 @@ class Services(_Section):
     cache: Address = Field("memory", description="memory, or the redis:// URL of Redis or Valkey.")
     embedding: Place = Field(
         "embedded",
-        description="embedded (English), multilingual, none (keyword search only), a fastembed "
-        "model's name, or the directory of an ONNX model.",
+        description="embedded (English), english (larger), multilingual, none (keyword search "
+        "only), a fastembed model's name, or the directory of an ONNX model.",
     )
     reranker: Place = Field(
         "none",

@@ -82,7 +82,7 @@ class ServicesConfig(Protocol):
 
     @property
     def embedding(self) -> str:
-        """``embedded``, ``multilingual``, ``none``, a model's name, or an ONNX directory."""
+        """``embedded``, ``english``, ``multilingual``, ``none``, a name, or an ONNX directory."""
         ...
 
     @property

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ def read_safetensors(path: Path) -> dict[str, Array]:
     return tensors
 
 
-class _Graph:
+class Graph:
     """Nodes and constants as they are added; every method returns the name of its result."""
 
     def __init__(self) -> None:
@@ -89,13 +89,16 @@ class _Graph:
         self.constants: dict[str, Array] = {}
 
     def constant(self, name: str, value: Any, dtype: Any = np.float32) -> str:
+        """Add a constant under a name."""
         self.constants[name] = np.ascontiguousarray(value, dtype=dtype)
         return name
 
     def add(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node of one result."""
         return self.add_many(kind, 1, *inputs, **attributes)[0]
 
     def add_many(self, kind: str, results: int, *inputs: str, **attributes: Any) -> list[str]:
+        """Add a node of several results."""
         from onnx import helper
 
         names = [f"{kind}_{len(self.nodes)}_{index}" for index in range(results)]
@@ -103,13 +106,24 @@ class _Graph:
         return names
 
 
-class _Bert:
-    """The parts of the encoder, each method one block of the original description."""
+class Bert:
+    """The parts of the encoder, each method one block of the original description.
+
+    Args:
+        shape: the sizes of the model.
+        weights: its tensors, named as Hugging Face's ``BertModel`` names them.
+
+    Attributes:
+        inputs: the names of the graph's inputs.
+        graph: what was written so far.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = INPUTS
 
     def __init__(self, shape: BertShape, weights: Mapping[str, Array]) -> None:
         self.shape = shape
         self.weights = weights
-        self.graph = _Graph()
+        self.graph = Graph()
 
     def linear(self, x: str, *names: str) -> str:
         """One or several dense layers of the same input, side by side in one multiplication."""
@@ -120,6 +134,7 @@ class _Bert:
         return graph.add("Add", product, graph.constant(f"{names[0]}.bias", bias))
 
     def normalise(self, x: str, name: str) -> str:
+        """A layer normalisation."""
         graph = self.graph
         scale = graph.constant(f"{name}.weight", self.weights[f"{name}.weight"])
         shift = graph.constant(f"{name}.bias", self.weights[f"{name}.bias"])
@@ -127,6 +142,7 @@ class _Bert:
         return graph.add("LayerNormalization", x, scale, shift, axis=-1, epsilon=epsilon)
 
     def embeddings(self) -> str:
+        """What the tokens are at first: their words, places and segments."""
         graph = self.graph
         tables = {
             kind: graph.constant(kind, self.weights[f"embeddings.{kind}.weight"])
@@ -152,6 +168,7 @@ class _Bert:
         return graph.add("Mul", padding, graph.constant("never", -10000.0))
 
     def attention(self, x: str, bias: str, layer: str) -> str:
+        """What the tokens take over from each other."""
         graph, shape = self.graph, self.shape
         size = shape.hidden // shape.heads
         names = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
@@ -168,10 +185,12 @@ class _Bert:
         return self.linear(graph.add("Reshape", mixed, joined), f"{layer}.attention.output.dense")
 
     def feed_forward(self, x: str, layer: str) -> str:
+        """What each token is made into by itself."""
         inner = self.graph.add("Gelu", self.linear(x, f"{layer}.intermediate.dense"))
         return self.linear(inner, f"{layer}.output.dense")
 
     def encode(self) -> str:
+        """All layers, one after the other."""
         graph = self.graph
         x, bias = self.embeddings(), self.attention_bias()
         for number in range(self.shape.layers):
@@ -194,15 +213,16 @@ class _Bert:
         graph.nodes[-1].output[0] = OUTPUT
 
 
-def build(shape: BertShape, weights: Mapping[str, Array]) -> ModelProto:
-    """Build the float32 graph of a BERT sentence encoder.
+def build(shape: BertShape, weights: Mapping[str, Array], encoder: type[Bert] = Bert) -> ModelProto:
+    """Build the float32 graph of a sentence encoder.
 
     Args:
         shape: the sizes of the model.
-        weights: its tensors, named as Hugging Face's ``BertModel`` names them.
+        weights: its tensors, as the encoder names them.
+        encoder: what writes the graph.
 
     Returns:
-        A checked ONNX model with :data:`INPUTS` and :data:`OUTPUT`.
+        A checked ONNX model with the encoder's inputs and :data:`OUTPUT`.
 
     Raises:
         KeyError: a tensor that the sizes ask for is missing.
@@ -210,13 +230,13 @@ def build(shape: BertShape, weights: Mapping[str, Array]) -> ModelProto:
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
-    bert = _Bert(shape, weights)
+    bert = encoder(shape, weights)
     bert.pool(bert.encode())
     wire = ("texts", "tokens")
     graph = helper.make_graph(
         bert.graph.nodes,
         "bert_sentence_encoder",
-        [helper.make_tensor_value_info(name, TensorProto.INT64, wire) for name in INPUTS],
+        [helper.make_tensor_value_info(name, TensorProto.INT64, wire) for name in bert.inputs],
         [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ("texts", shape.hidden))],
         [numpy_helper.from_array(value, name) for name, value in bert.graph.constants.items()],
     )

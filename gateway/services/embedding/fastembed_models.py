@@ -6,13 +6,14 @@ from typing import Any
 
 from gateway.contract.suggestions import nearest
 from gateway.services.embedding.model_files import ModelUnavailable, models_directory
+from gateway.services.embedding.packaged_models import PACKAGED
 
 _FETCHED_BY = {
     "TextEmbedding": "gateway.services.embedding.service",
     "TextCrossEncoder": "gateway.services.embedding.reranker",
 }
 _WORDS = {
-    "TextEmbedding": ("embedded", "multilingual", "none"),
+    "TextEmbedding": (*PACKAGED, "none"),
     "TextCrossEncoder": ("none",),
 }
 """What stands for a model in portal.yaml, and is none of fastembed's."""

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from gateway.services.embedding import packaged_models
 from gateway.services.embedding.model_files import ModelUnavailable, models_directory
+from gateway.services.embedding.model_profiles import Profile
 
 Precision = Literal["int8", "fp32"]
 
@@ -27,6 +28,9 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 DIMENSIONS = 384
 MAX_TOKENS = 256
 """What the model was trained for; the package's tokenizer says 128 and 512 in two places."""
+BATCH_TOKENS = 512
+"""Two long passages."""
+PROFILE = Profile()
 
 RECIPE = 1
 """Raise it when the conversion changes, so that vectors of two conversions never mix."""
@@ -91,13 +95,14 @@ def _write_model(weights: Path, target: Path, precision: Precision) -> None:
     import onnx
 
     from gateway.services.embedding.bert_onnx import BertShape, build, read_safetensors
+    from gateway.services.embedding.quantisation import save_int8
 
     shape = BertShape.read(weights.parent / "config.json")
     model = build(shape, read_safetensors(weights))
     if precision == "fp32":
         onnx.save(model, target)
     else:
-        packaged_models.save_int8(model, target)
+        save_int8(model, target)
 
 
 def main() -> int:

