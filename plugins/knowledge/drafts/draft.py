@@ -139,7 +139,12 @@ class Draft:
     @property
     def is_change(self) -> bool:
         """Whether it changes a page that was there."""
-        return bool(self.proposal.get("updates"))
+        return self.updates is not None
+
+    @property
+    def updates(self) -> str | None:
+        """The page that it changes, as contentType/id; None where it is a new one."""
+        return self.proposal.get("updates")
 
     @property
     def data(self) -> bytes:

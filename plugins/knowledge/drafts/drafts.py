@@ -93,8 +93,9 @@ class Drafts:
         asked = DraftArgs.model_validate({**draft.proposal, "draft": draft.id, "base": None})
         try:
             ready = await self._preparing.prepare(asked, caller)
-        except SourceFailed as away:
-            return await self._showing.published(draft, caller, away.message)
+        except ToolFailed as failure:  # their own words are theirs to read all the same
+            words = self._preparing.words(draft)
+            return await self._showing.published(draft, caller, failure.message, words)
         return await self._showing.prepared(draft, ready, caller)
 
     async def listed(self, caller: Caller, *, mine: bool = False) -> DraftList:

@@ -96,6 +96,9 @@ class Preparing:
         place, path, own, updates = await self._placed(asked, caller)
         if own is None:
             own = await self._store.at(caller.person or "", place.source.key, path)
+        page = updates or (own.updates if own else None)
+        if page is not None:
+            self._refuse_unserved(page, place, path, caller)
         target = await place.target(path, own)
         pushed = own is not None and own.pushed > 0
         if updates is None and not pushed and (target.blob or target.taken):
@@ -114,6 +117,14 @@ class Preparing:
             upon = await self._served(place, path) or target.blob
         return Prepared(place, path, target, made, own, upon, updates)
 
+    def words(self, own: Draft) -> str:
+        """What a draft says, as a file, whatever lies at its place or may be seen of it."""
+        place = self.place(own.source)
+        if place is None:
+            return own.text or ""
+        asked, is_new = DraftArgs.model_validate(own.proposal), not own.is_change
+        return composed(asked, place.source, own.path, own.created, None, is_new=is_new).text
+
     def _now(self, own: Draft | None) -> datetime:
         # The day of a draft stays: the same arguments make the same file tomorrow.
         return self._store.clock() if own is None else own.created
@@ -129,7 +140,7 @@ class Preparing:
             place = self.place(own.source)
             if place is None:
                 raise ToolFailed("no_drafts", "Its source takes no drafts any more.")
-            return place, own.path, own, own.proposal.get("updates")
+            return place, own.path, own, own.updates
         if asked.updates is not None:
             place, path = self._of_page(asked, caller)
             return place, path, None, asked.updates
@@ -143,6 +154,13 @@ class Preparing:
         if self._knowledge.store.entry(key, Tier.MEMBERS) is not None:
             raise _taken(path)
         return place, path, None, None
+
+    def _refuse_unserved(self, page: str, place: Place, path: str, caller: Caller) -> None:
+        """A page may be withdrawn or closed while a draft of it is there."""
+        entry = self._knowledge.store.entry(page, caller.tier)
+        if entry is None or entry.path != place.source.prefix + path:
+            text = f"{page} is not served to you at {path} any more. Your draft keeps your words."
+            raise ToolFailed("not_found", text)
 
     def _of_page(self, asked: DraftArgs, caller: Caller) -> tuple[Place, str]:
         entry: DocumentEntry | None = self._knowledge.store.entry(asked.updates or "", caller.tier)

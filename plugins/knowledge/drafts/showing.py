@@ -80,9 +80,11 @@ class Showing:
             arguments={name: each for name, each in arguments.items() if each is not None},
         )
 
-    async def published(self, draft: Draft, caller: Caller, note: str = "") -> DraftAnswer:
-        """A draft as reviewers have it."""
-        text = draft.text or ""
+    async def published(
+        self, draft: Draft, caller: Caller, note: str = "", words: str | None = None
+    ) -> DraftAnswer:
+        """A draft without what it changes: as reviewers have it, or in its person's own words."""
+        text = (draft.text or "") if words is None else words
         return DraftAnswer(
             draft=await self._summary(draft, caller, note),
             text=text,
