@@ -14,7 +14,7 @@ from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.store.rows import record_of
 from plugins.knowledge.memory.store.tables import approvals, entries
-from plugins.knowledge.memory.store.visibility import is_live, unmarked
+from plugins.knowledge.memory.store.visibility import is_live, known_to_owner, unmarked
 
 PAGE_SIZE = 200
 """Entries that are looked at together; between two pages others have their turn."""
@@ -64,7 +64,8 @@ class Inventory:
     async def duplicates(self) -> list[list[Record]]:
         """Entries that claim the same: groups of at least two (README, "Duplicates")."""
         by = (entries.c.owner, entries.c.layer, entries.c.fingerprint)
-        which = (is_live(self._clock()), unmarked())
+        now = self._clock()
+        which = (is_live(now), unmarked(known_to_owner(now)))
         chosen = sa.select(*by).where(*which).group_by(*by)
         found: list[list[Record]] = []
         for row in await self._rows(chosen.having(sa.func.count() > 1)):

@@ -89,7 +89,7 @@ class Reads:
             return {row.id: record_of(row, _writer(row)) for row in rows}
 
     async def duplicates_in(
-        self, connection: AsyncConnection, record: Record, *, behind: bool = False
+        self, connection: AsyncConnection, record: Record, keys: frozenset[str], *, behind: bool
     ) -> list[Record]:
         """The owner's entries in the record's layer that say the same, for the same readers.
 
@@ -99,17 +99,19 @@ class Reads:
         Args:
             connection: of the transaction that is to write the record.
             record: what is said now.
+            keys: of who says it; what none of them may read is at odds with nothing.
             behind: whether only the turn of a conversation counts that stands behind the same one.
         """
+        now = self.clock()
         alike = sa.select(entries).where(
             entries.c.owner == record.owner,
             entries.c.fingerprint == record.fingerprint,
             entries.c.layer == str(record.layer),
             unmarked(),  # what was true before is said anew
-            is_live(self.clock()),
+            is_live(now),
         )
-        found = [record_of(row) for row in await connection.execute(alike)]
-        said, now, is_event = record.validity, self.clock(), record.layer is Layer.EPISODIC
+        found = [record_of(row) for row in await connection.execute(alike, key_values(keys, now))]
+        said, is_event = record.validity, record.layer is Layer.EPISODIC
         return [
             each
             for each in found

@@ -6,14 +6,15 @@ The values are bind parameters, so that a statement is built once for every quer
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, FromClause
 
-from plugins.knowledge.memory.model.labels import author, reader
+from plugins.knowledge.memory.model.labels import READER, author, reader
+from plugins.knowledge.memory.model.policy import person_key
 from plugins.knowledge.memory.model.query_context import EntryFilter
 from plugins.knowledge.memory.model.record import UPKEEP
 from plugins.knowledge.memory.model.validity import Relation
@@ -70,6 +71,26 @@ def key_values(keys: Iterable[str], now: datetime) -> dict[str, Any]:
     return {"readers": sorted(map(reader, keys)), "now": now}
 
 
+def known_to_owner(now: datetime) -> Callable[[FromClause], ColumnElement[bool]]:
+    """That an entry exists, and that it is no secret of other people from who owns ``entries``.
+
+    Whether they are a member, or in a group, nobody asks: what is for these counts as known.
+
+    Args:
+        now: what has expired by then is gone.
+    """
+    people = reader(person_key(""))
+    theirs = labels.c.label == sa.literal(people) + entries.c.owner
+    anybodys = sa.and_(labels.c.label.startswith(READER), ~labels.c.label.startswith(people))
+
+    def known(which: FromClause) -> ColumnElement[bool]:
+        named = (labels.c.entry == which.c.number, sa.or_(theirs, anybodys))
+        told = sa.select(sa.literal(1)).where(*named).correlate(which, entries)
+        return sa.and_(_live_at(now, which), sa.exists(told))
+
+    return known
+
+
 def is_live(now: datetime) -> ColumnElement[bool]:
     """That an entry is neither forgotten nor expired."""
     return _live_at(now)
@@ -115,11 +136,18 @@ def filter_values(by: EntryFilter) -> dict[str, Any]:
     return groups | {name: value for name, value in moments.items() if value is not None}
 
 
-def unmarked() -> ColumnElement[bool]:
-    """That nothing is said to be, or seems, at odds with an entry."""
-    marked = sa.select(sa.literal(1)).where(
-        relations.c.target == entries.c.id, relations.c.kind.in_(MARKING)
-    )
+def unmarked(
+    seen: Callable[[FromClause], ColumnElement[bool]] = readable,
+) -> ColumnElement[bool]:
+    """That nothing that counts is said to be, or seems, at odds with an entry.
+
+    Args:
+        seen: what a later entry must be to count, given an alias of the table of the entries.
+    """
+    later = entries.alias("later")
+    both = relations.join(later, later.c.id == relations.c.entry)
+    which = (relations.c.target == entries.c.id, relations.c.kind.in_(MARKING), seen(later))
+    marked = sa.select(sa.literal(1)).select_from(both).where(*which)
     return sa.or_(~entries.c.challenged, ~sa.exists(marked.correlate(entries)))
 
 

@@ -13,6 +13,7 @@ from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.record import Record, is_generated_id
 from plugins.knowledge.memory.model.responses import CreateResponse
 from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.store.audit import AuditRecord
 from plugins.knowledge.memory.write.embedding import entry_vector
 from plugins.knowledge.memory.write.near import Look
@@ -77,7 +78,9 @@ async def add_unless_said(entries: Entries, said: Said, caller: Caller) -> Seque
     between: list[tuple[Record, Record]] = []
 
     async def be_first(connection: AsyncConnection) -> None:
-        alike = await entries.reads.duplicates_in(connection, record, behind=said.is_turn)
+        alike = await entries.reads.duplicates_in(
+            connection, record, caller_keys(caller), behind=said.is_turn
+        )
         pairs = [(each, _ended_between(said, each)) for each in alike]
         if twins := [each for each, ended in pairs if ended is None]:
             raise _AlreadySaid(twins)

@@ -61,6 +61,12 @@ class World:
         self, who: Caller, content: str, policy: Any = "private", layer: str = "", **fields: Any
     ) -> KnowledgeEntry:
         """Keep an entry; ``policy`` is a name, or a whole policy with the people it names."""
+        return (await self.say(who, content, policy, layer, **fields)).entry
+
+    async def say(
+        self, who: Caller, content: str, policy: Any = "private", layer: str = "", **fields: Any
+    ) -> CreateResponse:
+        """Keep an entry, and hear what became of it."""
         named = {"policy": policy} if isinstance(policy, str) else policy
         options: dict[str, Any] = {"access_policy": named}
         if layer:
@@ -68,7 +74,7 @@ class World:
         request = {"entry": {"content": content, "metadata": fields}, "options": options}
         sent = CreateRequest.model_validate(request)
         agreed = Agreement(readers(who.person or "", requested_access(sent)))
-        return (await self.memory.entries.create(sent, who, agreement=agreed)).entry
+        return await self.memory.entries.create(sent, who, agreement=agreed)
 
     async def change(self, who: Caller, id: str, content: str, **entry: Any) -> KnowledgeEntry:
         """Write a new version of an entry."""

@@ -1,5 +1,7 @@
 """Of what came to say the same after it was written one is kept, and nothing of it is lost."""
 
+from typing import Any
+
 import pytest
 
 from plugins.knowledge.memory.model.errors import MemoryFailed
@@ -9,6 +11,8 @@ from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, World
 from tests.plugins.knowledge.memory.upkeep.conftest import points, upkeep
 
 pytestmark = pytest.mark.anyio
+
+GARDEN = {"policy": "shared", "allowed_teams": ["garden"]}
 
 
 async def test_two_entries_that_came_to_say_the_same_become_one(world: World) -> None:
@@ -78,3 +82,16 @@ async def test_what_a_person_is_asked_about_is_left_as_it_is(world: World) -> No
     assert await upkeep(world, minutes=10) == {}
     await world.memory.approvals.decide(waits.request_id, CY, approve=False)
     assert await upkeep(world, minutes=10) == {"replaced": 1}
+
+
+@pytest.mark.parametrize(
+    ("policy", "replaced"), [("private", {"replaced": 1}), ("organization", {}), (GARDEN, {})]
+)
+async def test_what_others_keep_for_themselves_is_at_odds_with_nothing(
+    world: World, policy: Any, replaced: dict[str, int]
+) -> None:
+    await world.remember(ANA, "The gate code is 1234.", "public")
+    other = await world.remember(ANA, "The depot is shut.", "public")
+    await world.remember(CY, "The gate code is 9876.", policy)
+    await world.change(ANA, other.id, "The gate code is 1234.")
+    assert await upkeep(world, minutes=10) == replaced
