@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TypeVar
 
@@ -129,20 +130,29 @@ class Deliveries:
         expected = _SCHEME + hmac.new(self._secret, body, hashlib.sha256).hexdigest()
         return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), expected.encode())
 
-    async def is_replayed(self, body: bytes, headers: Mapping[str, str]) -> bool:
-        """Whether a delivery was taken before; it is remembered for a day from now on.
+    @asynccontextmanager
+    async def taking(self, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[bool]:
+        """Take a delivery once; what it asks for is done within, and where that fails, the sender
+        may send it again.
 
         Args:
             body: as it was sent.
             headers: of the request; :func:`pushed` or :func:`installed` has looked at its id.
+
+        Yields:
+            Whether it is new. It is remembered for a day from now on.
         """
         # The id is not signed, so that the body itself is remembered too. Both count up.
         delivery = headers.get("x-github-delivery", "").encode("utf-8", "surrogateescape")
-        marks = [hashlib.sha256(each).hexdigest() for each in (delivery, body)]
-        seen = [
-            await self._cache.increment(f"delivery:{mark}", REMEMBERED_SECONDS) for mark in marks
-        ]
-        return max(seen) > 1
+        marks = [f"delivery:{hashlib.sha256(each).hexdigest()}" for each in (delivery, body)]
+        seen = [await self._cache.increment(mark, REMEMBERED_SECONDS) for mark in marks]
+        is_new = max(seen) == 1
+        try:
+            yield is_new
+        except BaseException:
+            for mark in marks if is_new else ():
+                await self._cache.delete(mark)
+            raise
 
 
 def pushed(body: bytes, headers: Mapping[str, str]) -> Push | None:

@@ -79,11 +79,13 @@ class PushWebhook:
             ToolFailed: ``bad_delivery``, it is not as GitHub sends one.
         """
         signed_by = self._signed_by(body, headers)
+        deliveries = next(iter(signed_by.values()))
         installation = installed(body, headers)
         if installation is not None:
-            if await next(iter(signed_by.values())).is_replayed(body, headers):
-                return _nothing("this delivery was taken before")
-            return await self._installed(installation, signed_by)
+            async with deliveries.taking(body, headers) as is_new:
+                if not is_new:
+                    return _nothing("this delivery was taken before")
+                return await self._installed(installation, signed_by)
         push = pushed(body, headers)
         if push is None:
             event = headers.get("x-github-event", "")
@@ -95,16 +97,14 @@ class PushWebhook:
             return _nothing("the branch was deleted; what was indexed of it is served on")
         if not concerned and not layered:
             return _nothing("no repository is of this address and branch")
-        if await next(iter(signed_by.values())).is_replayed(body, headers):
-            return _nothing("this delivery was taken before")
         indexed = concerned if push.after else []
-        return {
-            "repositories": [*(each.name for each in indexed), *(one.name for one, _ in layered)],
-            "jobs": [
-                *[await self.requests.again(each) for each in indexed],
-                *[await branches.pushed(each, _branch(push)) for each, branches in layered],
-            ],
-        }
+        async with deliveries.taking(body, headers) as is_new:
+            if not is_new:
+                return _nothing("this delivery was taken before")
+            jobs = [await self.requests.again(each) for each in indexed]
+            jobs += [await branches.pushed(each, _branch(push)) for each, branches in layered]
+        names = [*(each.name for each in indexed), *(one.name for one, _ in layered)]
+        return {"repositories": names, "jobs": jobs}
 
     async def _with_layer(
         self, every: Sequence[Repository], push: Push, signed_by: Mapping[str, Deliveries]

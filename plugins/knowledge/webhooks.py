@@ -29,14 +29,15 @@ def push_webhook(followers: Sequence[Follower], jobs: Jobs, deliveries: Deliveri
         concerned = [each for each in sources if push.is_of(each.repository, each.branch)]
         if not concerned:
             return {"jobs": [], "reason": "no source is of this repository and branch"}
-        if await deliveries.is_replayed(body, headers):
-            return {"jobs": [], "reason": "this delivery was taken before"}
-        queued = []
-        for source in concerned:
-            dates = {path: date for path, date in _dates(push).items() if source.is_note(path)}
-            payload = {"source": source.key, "after": push.after, "dates": dates}
-            queued.append(await jobs.enqueue(SYNC, payload))
-        return {"jobs": queued}
+        async with deliveries.taking(body, headers) as is_new:
+            if not is_new:
+                return {"jobs": [], "reason": "this delivery was taken before"}
+            queued = []
+            for source in concerned:
+                dates = {path: date for path, date in _dates(push).items() if source.is_note(path)}
+                payload = {"source": source.key, "after": push.after, "dates": dates}
+                queued.append(await jobs.enqueue(SYNC, payload))
+            return {"jobs": queued}
 
     return Webhook(name="github", verify=deliveries.verify, run=run)
 

@@ -47,7 +47,8 @@ class GithubWebhook:
         ]
         if not names:
             return {"sources": [], "reason": "no source is of this repository and branch"}
-        if await self._deliveries.is_replayed(body, headers):
-            return {"sources": [], "reason": "this delivery was taken before"}
-        job = await self._jobs.enqueue(INDEX_JOB, {"sources": names})
-        return {"sources": names, "job": job}
+        async with self._deliveries.taking(body, headers) as is_new:
+            if not is_new:
+                return {"sources": [], "reason": "this delivery was taken before"}
+            job = await self._jobs.enqueue(INDEX_JOB, {"sources": names})
+            return {"sources": names, "job": job}

@@ -15,6 +15,7 @@ import pytest
 
 from gateway.testing import TestPortal, open_test_portal
 from plugins.codegraph import plugin
+from tests.job_queue import taking_no_jobs
 from tests.plugins.codegraph.branches.garden import pushed
 from tests.plugins.codegraph.checkouts import committed, run_git
 from tests.servers.git_host import GitHost
@@ -304,6 +305,23 @@ async def test_a_forged_delivery_is_refused_and_a_replayed_one_changes_nothing(
     assert "jobs" in (await pushes.deliver(commit, delivery="one")).json()
     again = (await pushes.deliver(commit, delivery="one")).json()
     assert again["reason"] == "this delivery was taken before"
+
+
+async def test_a_delivery_that_could_not_be_queued_is_taken_when_it_is_sent_again(
+    pushes: Pushes,
+) -> None:
+    commit = pushes.write("rake")
+    with taking_no_jobs():
+        assert (await pushes.deliver(commit, delivery="7")).status_code == 500
+    again = (await pushes.deliver(commit, delivery="7")).json()
+    assert again["repositories"] == ["garden"]
+    await pushes.reached("rake")
+    told = {"action": "added", "repositories_added": [{"full_name": NAME}]}
+    with taking_no_jobs():
+        failed = await pushes.send("installation_repositories", told, delivery="8")
+    assert failed.status_code == 500
+    back = (await pushes.send("installation_repositories", told, delivery="8")).json()
+    assert back["repositories"] == ["garden"]
 
 
 async def test_a_hosts_secret_vouches_for_its_own_repositories_alone(

@@ -15,6 +15,7 @@ from gateway.repositories.api import Api
 from gateway.testing import TestPortal
 from plugins.skills_repo import index_loop
 from plugins.skills_repo.index.store import IndexStore
+from tests.job_queue import taking_no_jobs
 from tests.plugins.skills_repo.waiting import entries, names, told, until
 
 SECRET = "the-webhooks-secret"
@@ -139,6 +140,16 @@ async def test_a_push_of_something_else_and_a_replay_build_nothing(garden: Any) 
         same_body = (await push(portal, delivery="8")).json()
         assert same_body["sources"] == []
         assert (await push(portal, delivery="9", after="2")).json()["sources"] == ["house"]
+
+
+async def test_a_push_that_could_not_be_queued_is_taken_when_it_is_sent_again(garden: Any) -> None:
+    garden.skill("pdf")
+    source = garden.source("house", backend="github")
+    async with garden.opened(source, github={"webhook_secret": "env:SKILLS_HOOK"}) as portal:
+        with taking_no_jobs():
+            assert (await push(portal)).status_code == 500
+        assert (await push(portal)).json()["sources"] == ["house"]
+        assert (await push(portal)).json()["sources"] == []
 
 
 async def test_without_a_secret_there_is_no_webhook(garden: Any) -> None:

@@ -16,6 +16,7 @@ from gateway.repositories import Retry
 from gateway.testing import TestPortal, open_test_portal
 from plugins.knowledge import plugin
 from plugins.knowledge.sync import build
+from tests.job_queue import taking_no_jobs
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.plugins.skills_repo.waiting import until
 from tests.servers.github_contents import GithubContents, Repo
@@ -75,6 +76,20 @@ def finds(portal: TestPortal, query: str, *ids: str) -> Callable[[], Awaitable[b
 async def told(portal: TestPortal) -> dict[str, Any]:
     how: dict[str, Any] = (await portal.health())["plugins"]["knowledge"]
     return how
+
+
+async def test_a_push_that_could_not_be_queued_is_taken_when_it_is_sent_again(
+    github: GithubContents, history: History, tmp_path: Path
+) -> None:
+    first = history.commit({"tags/old.md": note("The word marmalade.")})
+    async with opened(github, tmp_path / "data") as portal:
+        await until(finds(portal, "marmalade", "old"))
+        told = history.push(first, history.commit({"tags/new.md": note("A blancmange.")}), NAME)
+        with taking_no_jobs():
+            assert (await push(portal, "1", told)).status_code == 500
+        assert len((await push(portal, "1", told)).json()["jobs"]) == 1
+        assert (await push(portal, "1", told)).json()["jobs"] == []
+        await until(finds(portal, "blancmange", "new"))
 
 
 async def test_a_push_is_searchable_and_what_it_deletes_is_not(
