@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from gateway.contract import Tier
 from plugins.knowledge.memory.model.fields import Part
 
 ANYONE_KEY = "tier:public"
@@ -31,13 +32,16 @@ def group_key(name: str) -> str:
     return f"group:{name}"
 
 
-def author_key(name: str) -> str:
-    """The key of those who are called so; no entry names it, for whoever likes may be called so.
+def author_key(name: str, tier: Tier) -> str:
+    """The key of those who are called so, and may read what is of a tier.
+
+    No entry names it, for whoever likes may be called so.
 
     Args:
         name: as a document names its author, or the portal a person.
+        tier: of what they are told of.
     """
-    return f"author:{name.strip().casefold()}"
+    return f"author:{tier}:{name.strip().casefold()}"
 
 
 class AccessPolicy(StrEnum):

@@ -179,7 +179,7 @@ def _brief(record: Record) -> ReviewEntry:
 
 def _is_asked(one: Overdue, caller: Caller) -> bool:
     """Whether a document asks this person: its author by name, or an admin."""
-    authors = {author_key(each) for each in one.entry.metadata.author or ()}
+    authors = {author_key(each, caller.tier) for each in one.entry.metadata.author or ()}
     return caller.admin or not authors.isdisjoint(notice_keys(caller))
 
 

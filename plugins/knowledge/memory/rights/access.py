@@ -40,7 +40,7 @@ def notice_keys(caller: Caller) -> frozenset[str]:
     if held and caller.admin:
         held |= {ADMIN_KEY}
     if held and caller.name:
-        held |= {author_key(caller.name)}
+        held |= {author_key(caller.name, each) for each in Tier if caller.tier.allows(each)}
     return held
 
 

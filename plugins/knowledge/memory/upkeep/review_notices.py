@@ -16,6 +16,9 @@ from plugins.knowledge.memory.write.entries import Entries
 from plugins.knowledge.notes.ages import Overdue, last_look
 from plugins.knowledge.standing import Standings
 
+_Ask = tuple[str, str]
+"""A document, and why it asks since which look."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReviewNotices:
@@ -36,8 +39,7 @@ class ReviewNotices:
     async def __call__(self) -> dict[str, int]:
         """Ask for what nobody was asked for yet; how many documents that are."""
         # Off the loop: of a large base it takes a while.
-        wanting = await asyncio.to_thread(self.documents.wanting_look, Tier.MEMBERS)
-        asked = {(one.entry.key, _cause(one)): one for one in wanting}
+        asked = await asyncio.to_thread(self._asked)
         left = asked.keys() - await self.requests.known()
         if not left:
             return {"reviews_asked": 0}
@@ -52,16 +54,24 @@ class ReviewNotices:
         self.entries.tell(told)
         return {"reviews_asked": len(new)}
 
+    def _asked(self) -> dict[_Ask, tuple[Overdue, Tier]]:
+        """What asks for a look, and who may know: its tier, or that of why it asks."""
+        public = {_ask(one) for one in self.documents.wanting_look(Tier.PUBLIC)}
+        return {
+            _ask(one): (one, Tier.PUBLIC if _ask(one) in public else Tier.MEMBERS)
+            for one in self.documents.wanting_look(Tier.MEMBERS)
+        }
 
-def _cause(one: Overdue) -> str:
-    """Why a document asks, and since which look: after the next look it may ask again."""
-    return f"{one.cause} {last_look(one.entry):%Y-%m-%d}"
+
+def _ask(one: Overdue) -> _Ask:
+    """Which document asks, and why: after the next look it may ask again."""
+    return one.entry.key, f"{one.cause} {last_look(one.entry):%Y-%m-%d}"
 
 
-def _readers(some: Iterable[Overdue]) -> Mapping[str, int]:
+def _readers(some: Iterable[tuple[Overdue, Tier]]) -> Mapping[str, int]:
     """How many documents to tell of, by the key whose holders are told."""
     found: Counter[str] = Counter()
-    for one in some:
-        authors = {author_key(each) for each in one.entry.metadata.author or ()}
+    for one, tier in some:
+        authors = {author_key(each, tier) for each in one.entry.metadata.author or ()}
         found.update({*authors, ADMIN_KEY})
     return dict(sorted(found.items()))

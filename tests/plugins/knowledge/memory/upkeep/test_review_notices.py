@@ -14,6 +14,7 @@ from tests.migrated import Migrated
 from tests.plugins.knowledge.memory.conftest import (
     ANA,
     BEN,
+    CY,
     NOON,
     Clock,
     World,
@@ -47,6 +48,20 @@ async def test_a_document_asks_its_author_once(world: World) -> None:
     assert await asked(world, ANA) == [{"documents": 2}]
     assert await asked(world, BEN) == []
     assert await asked(world, ADMIN) == [{"documents": 2}]
+
+
+@pytest.mark.one_database
+async def test_a_name_tells_only_of_what_its_bearer_may_read(world: World) -> None:
+    await overdue(world, "ab", author=["Ben", "Cy"], tier=Tier.MEMBERS)
+    await overdue(world, "c", author=["Ben", "Cy"])
+    await world.base.put(
+        document("practice/d", "Bread.", author=["Ben", "Cy"]),
+        document("practice/e", "Cake.", contests=["practice/d"], tier=Tier.MEMBERS),
+    )
+    await upkeep(world)
+    assert await asked(world, BEN) == [{"documents": 1}]
+    assert sorted(each["documents"] for each in await asked(world, CY)) == [1, 3]
+    assert await asked(world, ADMIN) == [{"documents": 5}]
 
 
 @pytest.mark.one_database
