@@ -102,7 +102,7 @@ class Preparing:
         target = await place.target(path, own)
         pushed = own is not None and own.pushed > 0
         if updates is None and not pushed and (target.blob or target.taken):
-            raise _taken(target.taken or path)
+            raise self._taken(place.source.prefix + (target.taken or path), caller)
         if updates is not None and not pushed and target.blob is None:
             text = f"{path} is gone from {place.label}; the portal will know at its next sync."
             raise ToolFailed("changed_meanwhile", text)
@@ -151,9 +151,20 @@ class Preparing:
         paths = [each.path.removeprefix(prefix) for each in known if each.path.startswith(prefix)]
         path = path_of(asked.content_type, slug, place.source.rules.folders, paths)
         key = f"{asked.content_type}/{place.source.rules.id(path)}"
-        if self._knowledge.store.entry(key, Tier.MEMBERS) is not None:
-            raise _taken(path)
+        there = self._knowledge.store.entry(key, Tier.MEMBERS)
+        if there is not None:
+            raise self._taken(there.path, caller)
         return place, path, None, None
+
+    def _taken(self, path: str, caller: Caller) -> ToolFailed:
+        """The failure where a file is there already: what it is hears who may read the page."""
+        entries = self._knowledge.store.entries(caller.tier)
+        page = next((each.key for each in entries if each.path == path), None)
+        if page is None:
+            text = "A new page cannot have this name here. Give another slug."
+            return ToolFailed("bad_slug", text)
+        text = f"There is the page {page} already. Name it in updates to change it; or give another"
+        return ToolFailed("taken", f"{text} slug.", {"document": page})
 
     def _refuse_unserved(self, page: str, place: Place, path: str, caller: Caller) -> None:
         """A page may be withdrawn or closed while a draft of it is there."""
@@ -193,14 +204,6 @@ class Preparing:
         """The blob of the page as the portal serves it, which is what its readers have seen."""
         data = await self._host.objects.get(raw_key(place.source.prefix + path))
         return None if data is None else blob_id(data)
-
-
-def _taken(path: str) -> ToolFailed:
-    text = (
-        f"There is a page at {path} already. Name it in updates, as contentType/id, to change it; "
-        "or give another slug."
-    )
-    return ToolFailed("taken", text, {"path": path})
 
 
 def _refuse_secrets(made: Composed) -> None:

@@ -60,3 +60,28 @@ async def test_a_draft_shows_nothing_more_of_a_page_that_was_withdrawn_or_closed
             assert failed["code"] == "not_found"
             assert "9000" not in str(failed)
         assert "Talk, and write" in (await garden.done("get_draft", {"draft": draft}))["preview"]
+
+
+async def test_a_name_that_is_not_free_says_what_is_there_to_who_may_read_it(
+    begun: Ground,
+) -> None:
+    folder, new = "artifacts/patterns", {**CHANGE, "updates": None}
+    begun.history.commit(
+        {
+            f"{folder}/salaries.md": PAGE.replace(b"true", b"false"),
+            f"{folder}/Pay.md": PAGE.replace(b"true", b"false"),
+            f"{folder}/board.md": PAGE.replace(b"true", b"true\ntier: members"),
+        }
+    )
+    async with begun.opened({"items": PUBLIC}) as garden:
+        hidden = [
+            await garden.fails("preview_draft", new | {"slug": slug})
+            for slug in ("salaries", "pay", "board")
+        ]
+        told = {(each["code"], each["message"], str(each["details"])) for each in hidden}
+        assert told == {
+            ("bad_slug", "A new page cannot have this name here. Give another slug.", "{}")
+        }
+        for who, slug in (("ana", "coordination"), ("members", "board")):
+            error = await garden.fails("preview_draft", new | {"slug": slug}, who)
+            assert (error["code"], error["details"]["document"]) == ("taken", f"pattern/{slug}")

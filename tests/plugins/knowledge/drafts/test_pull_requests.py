@@ -133,7 +133,7 @@ async def test_a_file_that_the_portal_does_not_serve_is_not_written_over_either(
     begun.history.commit({"artifacts/patterns/Water-Rights.md": b"hidden\n"})
     async with begun.opened() as garden:
         error = await garden.fails("create_draft", WATER)
-        assert error["code"] == "taken"
+        assert error["code"] == "bad_slug"
         assert garden.writes.branches() == ["main"]
 
 
