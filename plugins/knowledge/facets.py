@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+from plugins.knowledge.notes.content_types import ContentType, matching
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.results import FacetValue
 
@@ -32,12 +33,14 @@ def counted(
         entries: the documents, all of which the caller may see.
         names: the filters.
     """
-    return {name: _values(entries, _FACETS[name]) for name in names}
+    return {name: _values(entries, name) for name in names}
 
 
-def _values(
-    entries: Iterable[DocumentEntry], values: Callable[[DocumentEntry], Iterable[str]]
-) -> list[FacetValue]:
-    counts = Counter(value for entry in entries for value in values(entry) if value)
+def _values(entries: Iterable[DocumentEntry], name: str) -> list[FacetValue]:
+    counts = Counter(value for entry in entries for value in _FACETS[name](entry) if value)
+    if name == "contentType":  # as a filter, a type finds those below it too
+        counts = Counter(
+            {one: sum(counts[each] for each in matching(ContentType(one))) for one in counts}
+        )
     ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     return [FacetValue(value=value, documents=n) for value, n in ranked[:_MAX_VALUES]]

@@ -114,10 +114,13 @@ class SearchResults(Result):
     matching: Maybe[int] = Field(
         default=None,
         description="How many documents match, where `facets` was asked for: those that score at "
-        "least 0.22, the least of an answer; by words alone, those that hold one of them.",
+        "least 0.22 or say every word of the query; by words alone, over a third of them. Results "
+        "beside these may score less.",
     )
     facets: Maybe[dict[str, list[FacetValue]]] = Field(
-        default=None, description="What all that match have, the most frequent values first."
+        default=None,
+        description="What all that match have, the most frequent values first: as many match where "
+        "the search is narrowed to one.",
     )
     note: Maybe[str] = Field(default=None, description="What to know about these results.")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Set
 
 from gateway.toolkit.words import terms
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.markup import one_line
-from plugins.knowledge.retrieval.relevance import Hits
+from plugins.knowledge.retrieval.relevance import PERFECT, Candidate
 
 FLOOR = 0.22
 """The score, 0 to 1, that the best document of an answer has to have.
@@ -20,10 +21,9 @@ on civic-kb's given questions fell from .685 to .659, with the weights before de
 """
 
 MIN_WORD_SHARE = 1 / 3
-"""The share of a question's words that some document has to exceed, without a model.
+"""The share of a question's words that a document has to exceed, without a model.
 
-Measured as :data:`FLOOR`, by words alone: of 60 questions in other words whose right answer is
-among the first five none is lost; of those in vain 109 of 120 and 36 of 60 get no answer.
+The README ("Where nothing fits") has what that loses, and how much in vain it leaves empty.
 """
 MIN_UNREAD_SHARE = 1 / 5
 """The same for a question that the model cannot read (``readable.py``), where no score counts.
@@ -35,41 +35,47 @@ with a third it is 41 and 12.
 _MAX_NAMED = 3
 
 
-def fitting(
-    question: str,
-    best: float,
-    entries: Sequence[DocumentEntry],
-    hits: Hits,
-    languages: Sequence[str],
+def reaches(candidate: Candidate) -> bool:
+    """Whether a document scores at least :data:`FLOOR`."""
+    return candidate.score >= FLOOR * PERFECT
+
+
+def by_language(question: str, languages: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The words of a question as the stemmer of each language has them, where there are any."""
+    asked = {one: frozenset(terms(question, language=one)) for one in languages}
+    return {one: words for one, words in asked.items() if words}
+
+
+def saying(
+    asked: Mapping[str, Set[str]],
+    holding: Mapping[str, Set[tuple[str, int]]],
     *,
     by_meaning: bool,
     is_read: bool = True,
-) -> Sequence[str]:
-    """The keys of what answers, of what was found, in the order in which it is shown.
+) -> set[str]:
+    """The keys of what answers by what it says, however low it scores.
 
-    Where the best score is low, a document answers that says every word of the question, such as a
-    number or a rare name, and nothing beside it does. Fewer words do where no meanings were
-    compared.
+    A document answers that says every word of the question, such as a number or a rare name, in one
+    passage and its head. Fewer words do where no meanings were compared.
 
     Args:
-        question: the question.
-        best: the best score of a document, 0 to 1.
-        entries: the documents that were found.
-        hits: what the store found, of which these were made.
-        languages: those of the documents.
+        asked: the words of the question, by language.
+        holding: the keys and ordinals of the passages and heads that hold each word.
         by_meaning: whether a model compared meanings.
         is_read: whether the portal's model can read the question.
     """
-    if best >= FLOOR:
-        return [one.key for one in entries]
     least = MIN_WORD_SHARE if is_read else MIN_UNREAD_SHARE
-    holding: set[str] = set()
-    for language in languages:
-        shares = _shares(question, entries, hits, language)
-        for one, share in zip(entries, shares, strict=False):  # there is none of signs alone
-            if share == 1.0 or (not by_meaning and share > least):
-                holding.add(one.key)
-    return [one.key for one in entries if one.key in holding]
+    found: set[str] = set()
+    for words in asked.values():
+        held: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+        for word in words:
+            for place in holding[word]:
+                held[place].add(word)
+        for (key, _), said in held.items():
+            count = len(said | held.get((key, 0), set()))
+            if count == len(words) or (not by_meaning and count > least * len(words)):
+                found.add(key)
+    return found
 
 
 def nothing_fits(entries: Iterable[DocumentEntry]) -> str:
@@ -82,23 +88,3 @@ def nothing_fits(entries: Iterable[DocumentEntry]) -> str:
     if not nearest:
         return "Nothing here fits that."
     return f"Nothing here fits that. Nearest, though far from it: {', '.join(nearest)}."
-
-
-def _shares(
-    question: str, entries: Sequence[DocumentEntry], hits: Hits, language: str
-) -> Iterable[float]:
-    """The share of the question's words that each document and its passages hold."""
-    asked = frozenset(terms(question, language=language))
-    if not asked:
-        return
-    said: dict[str, set[str]] = {entry.key: set() for entry in entries}
-    for hit in (*hits.terms, *hits.passages):
-        if hit.payload["key"] not in said:  # to cut a text into words takes longer than all else
-            continue
-        above = (*(hit.payload.get("section") or ()), *(hit.payload.get("under") or ()))
-        text = " ".join((hit.payload["text"] or "", *above))
-        said[hit.payload["key"]] |= asked.intersection(terms(text, language=language))
-    for entry in entries:
-        about = " ".join((entry.title, entry.description, *entry.tags, *entry.aliases))
-        held = said[entry.key] | asked.intersection(terms(about, language=language))
-        yield len(held) / len(asked)

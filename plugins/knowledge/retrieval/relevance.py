@@ -66,6 +66,8 @@ class Hits:
         whole: by BM25 of whole documents.
         named: keys of documents whose name the question is.
         tagged: keys of documents of which the question is a tag.
+        is_complete: whether passages and heads that are not among these are nowhere, and count
+            nothing; else they are taken to be as near as the last that is.
     """
 
     passages: list[Hit]
@@ -74,6 +76,7 @@ class Hits:
     whole: list[Hit]
     named: frozenset[str]
     tagged: frozenset[str] = frozenset()
+    is_complete: bool = False
 
     def measured(self, near: Iterable[Hit]) -> Hits:
         """These hits with other similarities.
@@ -119,13 +122,14 @@ def rank(question: str, hits: Hits, documents: int) -> list[Candidate]:
     by_whole = _best_scores(hits.whole)
     convincing = math.log(2 + documents)
     verbatim = _verbatim(question, hits.terms)
-    least, tagged = _least(hits.passages), W_TAGGED / max(1, len(hits.tagged))
+    least = _least(hits, hits.passages)
+    tagged = W_TAGGED / max(1, len(hits.tagged))
     ranked = [
         Candidate(
             key,
             by_passage.get(key, least)
             + W_SECOND * second.get(key, least)
-            + W_HEAD * by_head.get(key, _least(hits.heads))
+            + W_HEAD * by_head.get(key, _least(hits, hits.heads))
             + W_TERMS * _proof(by_terms.get(key, 0.0), _FULL_BM25 * convincing)
             + W_WHOLE * _proof(by_whole.get(key, 0.0), _FULL_WHOLE * convincing)
             + W_VERBATIM * (key in verbatim)
@@ -165,9 +169,9 @@ def _best_scores(hits: Iterable[Hit]) -> dict[str, float]:
     return best
 
 
-def _least(hits: list[Hit]) -> float:
-    """What a document that is not among the hits has at most."""
-    return hits[-1].score if hits else 0.0
+def _least(hits: Hits, of: list[Hit]) -> float:
+    """What a document that is not among the hits has at most; what is nowhere has nothing."""
+    return of[-1].score if of and not hits.is_complete else 0.0
 
 
 def _verbatim(question: str, hits: list[Hit]) -> set[str]:

@@ -8,29 +8,29 @@ only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gateway.contract import Collection, Condition, Hit, Host, Tier, VectorQuery
+from gateway.contract import Condition, Host, Tier, VectorQuery
 from plugins.knowledge.facets import NARROWING, counted
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.permalinks import Permalinks
 from plugins.knowledge.results import QuotedPassage, SearchResult, SearchResults
 from plugins.knowledge.retrieval import bm25, rerank
+from plugins.knowledge.retrieval.asked import Asked
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
-from plugins.knowledge.retrieval.floor import FLOOR, fitting, nothing_fits
+from plugins.knowledge.retrieval.floor import nothing_fits, reaches
 from plugins.knowledge.retrieval.holding import Found, holding_first, with_successors
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
-from plugins.knowledge.retrieval.matching import matching
 from plugins.knowledge.retrieval.names import Names
-from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
+from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE
 from plugins.knowledge.retrieval.questions import check_question
 from plugins.knowledge.retrieval.quotes import further, quotes
 from plugins.knowledge.retrieval.readable import reads
-from plugins.knowledge.retrieval.relevance import PERFECT, Candidate, Hits, rank
+from plugins.knowledge.retrieval.relevance import PERFECT, Candidate
 from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
 
@@ -46,8 +46,6 @@ _MAX_TERM_HITS = 30
 """Passages and heads that are found by words, and as many whole documents."""
 _MAX_LIKELY = 30
 """The documents whose points are all compared: more than are shown, as what is compared moves."""
-_MAX_MEASURED = 600
-"""Heads and passages of candidates that are compared."""
 _PAYLOAD = ("key", "text", "section", "under", "ordinal", "language")
 _ANEW_NOTE = (
     "The index is being made anew, for another model or version: until it is whole, results are "
@@ -58,30 +56,6 @@ _UNREAD_NOTE = (
     "This portal's embedding model cannot read the script of the question: results are found by "
     "words alone."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question put to the index.
-
-    Attributes:
-        collection: what answers it.
-        queries: what it is compared with there.
-        languages: those of the documents.
-        anew: whether a former collection answers, by words.
-        is_read: whether the model can read the question; else no meanings are compared.
-    """
-
-    collection: Collection
-    queries: Mapping[str, VectorQuery]
-    languages: tuple[str, ...]
-    anew: bool
-    is_read: bool
-
-    @property
-    def by_meaning(self) -> bool:
-        """Whether meanings are compared."""
-        return MEANING in self.queries
 
 
 class Search:
@@ -147,18 +121,11 @@ class Search:
         """
         question = check_question(question)
         asked = await self._asked(question, filters, up_to, meaning)
-        hits = await self._hits(question, filters, up_to, asked)
-        ranked = rank(question, hits, len(self._store.entries(up_to)))
-        found = self._visible(ranked, filters, up_to)
-        fitting = await self._fitting(question, found, hits, asked) if floor else found
-        if not fitting:
-            note = nothing_fits(one.entry for one in found)
-            return self._answer([], {} if facets else None, asked, note)
-        found = await self._ordered(question, fitting, filters, up_to, asked)
-        matches = None
-        if facets:
-            matches = await self._matching(hits, filters, up_to, asked)
-            matches |= {one.entry.key: one.entry for one in found}
+        nearest, found = await self._found(asked, filters, up_to, floor=floor)
+        matches = await self._matching(asked, found, filters, up_to) if facets else None
+        if not found:
+            return self._answer([], matches, asked, nothing_fits(one.entry for one in nearest))
+        found = await self._ordered(question, found, filters, up_to, asked)
         shown = await self._quoted(found[: filters.limit], asked)
         results = [self._result(question, one, up_to) for one in shown]
         results = await self._with_documents(results, up_to) if documents else results
@@ -167,8 +134,8 @@ class Search:
     def _answer(
         self,
         results: list[SearchResult],
-        matches: dict[str, DocumentEntry] | None,
-        asked: _Asked,
+        matches: Sequence[DocumentEntry] | None,
+        asked: Asked,
         note: str,
     ) -> SearchResults:
         """The answer; what matches is counted, unless it is None."""
@@ -179,34 +146,40 @@ class Search:
         return SearchResults(
             results=results,
             mode="hybrid" if asked.by_meaning else "keyword",
-            facets=None if matches is None else counted(matches.values(), NARROWING),
+            facets=None if matches is None else counted(matches, NARROWING),
             matching=None if matches is None else len(matches),
             note=" ".join(filter(None, notes)) or None,
         )
 
     async def _asked(
         self, question: str, filters: SearchFilters, up_to: Tier, meaning: Vector | bool
-    ) -> _Asked:
-        entries = self._store.entries(Tier.MEMBERS)
+    ) -> Asked:
         is_read = (model := self._host.embedder) is None or reads(model.model, question)
         says_something = any(each.isalnum() for each in question)  # signs alone mean nothing
         embedder = model if is_read and says_something and meaning is not False else None
         where = self._where(filters, up_to)
-        former = await self._index.former(len(entries))
+        former = await self._index.former(len(self._store.entries(Tier.MEMBERS)))
         languages = await self._index.languages(self._store.version)
-        other_names = self._names.other_names(question, up_to)
-        sparse = bm25.query(question, languages, other_names)
+        sparse = bm25.query(question, languages, self._names.other_names(question, up_to))
         queries = {}
         if sparse.indices:
             queries[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS, _PAYLOAD)
-        if former is not None:
-            return _Asked(former, queries, languages, anew=True, is_read=is_read)
-        if sparse.indices:
+        if sparse.indices and former is None:
             queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS)
-        if embedder is not None:
+        if embedder is not None and former is None:
             made = await embedder.query(question) if isinstance(meaning, bool) else meaning
             queries[MEANING] = VectorQuery(MEANING, made, where, _MAX_NEAR)
-        return _Asked(self._index.collection, queries, languages, anew=False, is_read=is_read)
+        return Asked(
+            question=question,
+            collection=former or self._index.collection,
+            queries=queries,
+            languages=languages,
+            documents=len(self._store.entries(up_to)),
+            named=frozenset(one.key for one in self._names.find(question, up_to)),
+            tagged=frozenset(one.key for one in self._names.tagged(question, up_to)),
+            anew=former is not None,
+            is_read=is_read,
+        )
 
     def _where(self, filters: SearchFilters, up_to: Tier) -> tuple[Condition, ...]:
         # Where nothing is hidden from this tier, the store need not check it for each passage,
@@ -221,79 +194,41 @@ class Search:
             where = (*where, Condition("key", any_of=tuple(held)))
         return where
 
-    async def _hits(
-        self, question: str, filters: SearchFilters, up_to: Tier, asked: _Asked
-    ) -> Hits:
-        names = (self._names.find(question, up_to), self._names.tagged(question, up_to))
-        named, tagged = (
-            frozenset(entry.key for entry in found if filters.admits(entry)) for found in names
-        )
-        answers = await asked.collection.search(list(asked.queries.values()))
-        found = {
-            name: answer if query.payload else placed(answer)
-            for (name, query), answer in zip(asked.queries.items(), answers, strict=True)
-        }
-        hits = Hits([], [], found.get(TERMS, []), found.get(WHOLE, []), named, tagged)
-        if MEANING not in found:
-            return hits
-        first = rank(question, hits.measured(found[MEANING]), len(self._store.entries(up_to)))
-        likely = {one.key for one in first[:_MAX_LIKELY]}
-        return hits.measured(placed(await self._measured(asked, likely)))
-
-    async def _measured(
-        self, asked: _Asked, keys: Set[str], payload: tuple[str, ...] = ()
-    ) -> Sequence[Hit]:
-        """How near the heads and passages of candidates are, and not the nearest alone.
-
-        What one signal finds is weighed by all; the points of some documents are soon compared.
-
-        Args:
-            asked: the question.
-            keys: the candidates.
-            payload: what is wanted of each of their points beside its place.
-        """
-        near = asked.queries.get(MEANING)
-        if near is None:
-            return []
-        own = Condition("key", any_of=tuple(sorted(keys)))
-        every = replace(near, where=(own,), limit=_MAX_MEASURED, payload=payload)
-        (hits,) = await asked.collection.search([every])
-        return hits
-
-    async def _fitting(
-        self, question: str, found: list[Found], hits: Hits, asked: _Asked
-    ) -> list[Found]:
-        """What answers, of what was found; texts are read where scores leave it open."""
-        best = max((_score(one) for one in found), default=0.0)
-        if best < FLOOR:
-            keys = {one.entry.key for one in found}
-            hits = replace(hits, passages=list(await self._measured(asked, keys, _PAYLOAD)))
-        entries, languages = [one.entry for one in found], asked.languages
-        how = {"by_meaning": asked.by_meaning, "is_read": asked.is_read}
-        fit = frozenset(fitting(question, best, entries, hits, languages, **how))
-        return [one for one in found if one.entry.key in fit]
+    async def _found(
+        self, asked: Asked, filters: SearchFilters, up_to: Tier, *, floor: bool
+    ) -> tuple[list[Found], list[Found]]:
+        """What is nearest, and of that what answers; each the best first."""
+        hits = await asked.nearest()
+        first = self._visible(asked.weighed(hits), filters, up_to)[:_MAX_LIKELY]
+        measured = await asked.measured(hits, {one.entry.key for one in first})
+        nearest = fitting = self._visible(measured, filters, up_to)
+        if floor and not any(reaches(one.candidate) for one in nearest):
+            said = await asked.saying({one.entry.key for one in nearest})
+            fitting = [one for one in nearest if one.entry.key in said]
+        return nearest[:MAX_RESULTS], fitting[:MAX_RESULTS]
 
     async def _matching(
-        self, hits: Hits, filters: SearchFilters, up_to: Tier, asked: _Asked
-    ) -> dict[str, DocumentEntry]:
-        """All documents that match, as far as the catalogue shows them to this tier."""
-        documents = len(self._store.entries(up_to))
-        keys = await matching(asked.collection, asked.queries, hits.named, documents)
+        self, asked: Asked, found: Sequence[Found], filters: SearchFilters, up_to: Tier
+    ) -> list[DocumentEntry]:
+        """All documents that match: that reach the floor, or say enough of what was asked."""
+        weighed = (*await asked.everything(), *(one.candidate for one in found))
+        keys = await asked.saying() | {one.key for one in weighed if reaches(one)}
         entries = (self._store.entry(key, up_to) for key in keys)
-        return {one.key: one for one in entries if one and self._held(one, filters, up_to)}
+        return [one for one in entries if one and self._admitted(one, filters, up_to)]
 
     def _visible(
-        self, ranked: Sequence[Candidate], filters: SearchFilters, up_to: Tier
+        self, ranked: Iterable[Candidate], filters: SearchFilters, up_to: Tier
     ) -> list[Found]:
-        """The best candidates that the catalogue still shows to this tier, and that held then."""
-        found = []
-        for candidate in ranked:
-            entry = self._store.entry(candidate.key, up_to)
-            if entry is not None and self._held(entry, filters, up_to):
-                found.append(Found(candidate, entry))
-            if len(found) == MAX_RESULTS:
-                break
-        return found
+        """The candidates that the catalogue still shows to this tier, and the filters admit."""
+        entries = ((one, self._store.entry(one.key, up_to)) for one in ranked)
+        return [
+            Found(one, entry)
+            for one, entry in entries
+            if entry is not None and self._admitted(entry, filters, up_to)
+        ]
+
+    def _admitted(self, entry: DocumentEntry, filters: SearchFilters, up_to: Tier) -> bool:
+        return filters.admits(entry) and self._held(entry, filters, up_to)
 
     def _held(self, entry: DocumentEntry, filters: SearchFilters, up_to: Tier) -> bool:
         moment = filters.as_of
@@ -305,7 +240,7 @@ class Search:
         found: list[Found],
         filters: SearchFilters,
         up_to: Tier,
-        asked: _Asked,
+        asked: Asked,
     ) -> list[Found]:
         """What was found, in the order that was asked for; by relevance, what holds first."""
         by_standing = filters.sort == "relevance" and filters.as_of is None
@@ -321,13 +256,13 @@ class Search:
         weights = {one.entry.key: self._standings.weight(one.entry, up_to) for one in found}
         return holding_first(found, succeeding, weights)
 
-    async def _quoted(self, found: Sequence[Found], asked: _Asked) -> list[Found]:
+    async def _quoted(self, found: Sequence[Found], asked: Asked) -> list[Found]:
         """What was found, with the passages that are shown of it."""
         missing = [one.entry.key for one in found if not one.quotes]
         picked = await quotes(asked.collection, asked.queries, missing)
         return [replace(one, quotes=one.quotes or picked.get(one.entry.key, ())) for one in found]
 
-    async def _judged(self, question: str, found: list[Found], asked: _Asked) -> list[Found]:
+    async def _judged(self, question: str, found: list[Found], asked: Asked) -> list[Found]:
         """The candidates as the reranker orders them, or as they are without one."""
         if (reranker := self._host.reranker) is None:
             return found

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.library import Library, library
 from gateway.contract import Tier
 from plugins.knowledge.results import SearchResults
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
@@ -17,6 +20,16 @@ from tests.examples import examples
 from tests.plugins.knowledge.retrieval.conftest import Base, document, opened
 
 GROUPS = ("crew", "team", "")
+HANDBOOK = Path(__file__).parents[4] / "content"
+QUESTIONS = (
+    "how do I hide a tool",
+    "backup of the database",
+    "what is a floor",
+    "who decides about money",
+    "tier",
+    "webhook secret",
+    "how do zebras sleep on the moon",
+)
 
 
 async def counted(
@@ -63,7 +76,7 @@ async def test_facets_cost_nothing_where_nobody_asks(
     assert (plain.facets, plain.matching) == (None, None)
     asked.clear()
     await counted(base, "bread", Tier.OPEN)
-    assert len(asked) == before + 1
+    assert len(asked) == before + 2
 
 
 async def test_where_nothing_fits_nothing_is_counted(base: Base) -> None:
@@ -72,15 +85,61 @@ async def test_where_nothing_fits_nothing_is_counted(base: Base) -> None:
     assert (found.results, found.matching, values(found, "contentType")) == ([], 0, {})
 
 
-async def test_without_a_model_what_holds_a_word_matches(tmp_path: Any) -> None:
+async def test_without_a_model_what_holds_enough_of_the_words_matches(tmp_path: Any) -> None:
     async with opened(tmp_path) as base:
         await base.put(
             *(document(f"article/a{n}", "Bread is baked.") for n in range(40)),
             *(document(f"tag/t{n}", "Ships at sea.") for n in range(5)),
         )
-        found = await counted(base, "bread")
+        found = await counted(base, "bread and butter")
         assert (found.mode, found.matching) == ("keyword", 40)
         assert values(found, "contentType") == {"article": 40}
+        vain = await counted(base, "bread butter jam cheese")
+        assert (vain.results, vain.matching) == ([], 0)
+
+
+async def test_a_type_is_counted_with_those_below_it_as_the_filter_finds_them(base: Base) -> None:
+    kinds = ("story", "article", "article", "tag")
+    await base.put(*(document(f"{kind}/a{n}", "Bread.") for n, kind in enumerate(kinds)))
+    found = await counted(base, "bread")
+    assert values(found, "contentType") == {"story": 3, "article": 2, "tag": 1}
+    assert (await counted(base, "bread", contentType="story")).matching == 3
+
+
+async def narrowings_agree(base: Library, question: str, *, meaning: bool) -> int:
+    """Narrow a search to each value that it counts; how many there were."""
+
+    async def asked(**narrowed: Any) -> SearchResults:
+        filters = SearchFilters.model_validate({"limit": MAX_RESULTS, **narrowed})
+        return await base.knowledge.search(
+            question, filters, Tier.MEMBERS, facets=True, meaning=meaning
+        )
+
+    found = await asked()
+    low = [one for one in found.results if one.score < FLOOR - 1e-4 and one.standing is None]
+    assert found.matching is not None
+    assert (found.matching > 0) == bool(found.results)
+    assert not meaning or found.matching >= len(found.results) - len(low)
+    narrowings = [(name, one) for name, values in (found.facets or {}).items() for one in values]
+    for name, one in narrowings:
+        narrowed = await asked(**{name: [one.value] if name == "tags" else one.value})
+        counts = (name, one.value, narrowed.matching, bool(narrowed.results))
+        assert counts == (name, one.value, one.documents, True)
+    return len(narrowings)
+
+
+async def test_as_many_documents_as_are_counted_match_once_a_search_is_narrowed(
+    tmp_path: Path,
+) -> None:
+    """Over notes of the handbook, with the model that Porch brings, and by words alone."""
+    for part in ("artifacts/patterns", "artifacts/questions", "data", "tags"):
+        shutil.copytree(HANDBOOK / part, tmp_path / "content" / part)
+    async with library(tmp_path / "content", tmp_path / "data") as base:
+        await base.sync.run()
+        for meaning in (True, False):
+            tried = [await narrowings_agree(base, one, meaning=meaning) for one in QUESTIONS]
+            assert sum(tried) > 50
+            assert 0 in tried  # what nothing answers
 
 
 WORDS = ("bread", "baker", "oven", "ship", "sea", "sail")
@@ -124,6 +183,10 @@ async def test_facets_are_those_of_all_that_score_enough_and_that_the_caller_may
         assert {tag for one in enough for tag in one.tags or ()} <= values(found, "tags").keys()
         assert values(found, "tags").keys() <= shown
         assert found.matching == len(values(found, "tags"))
+        for group, documents in values(found, "group").items():
+            assert (
+                await counted(base, " ".join(question), tier, group=group)
+            ).matching == documents
         groups = Counter(
             group
             for n, (_, _, group) in enumerate(made)

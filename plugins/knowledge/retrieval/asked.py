@@ -1,0 +1,130 @@
+"""A question as it is put to the index, and how near documents are to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+
+from gateway.contract import Collection, Condition, Hit, Sparse, VectorQuery
+from gateway.toolkit.bm25 import term_id
+from plugins.knowledge.retrieval.floor import by_language, saying
+from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
+from plugins.knowledge.retrieval.relevance import Candidate, Hits, rank
+
+MAX_POINTS = 5000
+"""Points that are weighed where all that matches is counted, the nearest first: of about 500
+documents."""
+_MAX_MEASURED = 600
+"""Heads and passages of candidates that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question put to the index.
+
+    What a document scores hangs on the question, the document and the whole index, and on nothing
+    that a filter changes: so what is counted is what a search that is narrowed to it finds.
+
+    Attributes:
+        question: the question.
+        collection: what answers it.
+        queries: what it is compared with there, and what narrows it.
+        languages: those of the documents.
+        documents: how many documents there are.
+        named: keys of documents whose name it is.
+        tagged: keys of documents of which it is a tag.
+        anew: whether a former collection answers, by words.
+        is_read: whether the model can read it; else no meanings are compared.
+    """
+
+    question: str
+    collection: Collection
+    queries: Mapping[str, VectorQuery]
+    languages: tuple[str, ...]
+    documents: int
+    named: frozenset[str]
+    tagged: frozenset[str]
+    anew: bool
+    is_read: bool
+
+    @property
+    def by_meaning(self) -> bool:
+        """Whether meanings are compared."""
+        return MEANING in self.queries
+
+    async def nearest(self) -> Hits:
+        """What the store finds first: the nearest by meaning, and by words."""
+        answers = await self.collection.search(list(self.queries.values()))
+        found = {
+            name: answer if query.payload else placed(answer)
+            for (name, query), answer in zip(self.queries.items(), answers, strict=True)
+        }
+        return self._hits(found)
+
+    def weighed(self, hits: Hits) -> list[Candidate]:
+        """The documents of hits, best first."""
+        return rank(self.question, hits, self.documents)
+
+    async def measured(self, hits: Hits, keys: Set[str]) -> list[Candidate]:
+        """Candidates weighed by all that can be known of them, best first.
+
+        What one signal finds is weighed by all; the points of some documents are soon compared.
+
+        Args:
+            hits: what was found first; its texts show who holds the question word for word.
+            keys: the candidates.
+        """
+        every = await self._wide(_MAX_MEASURED, _only(keys))
+        every = replace(every, terms=[*hits.terms, *every.terms])
+        return [one for one in self.weighed(every) if one.key in keys]
+
+    async def everything(self) -> list[Candidate]:
+        """All that the filters admit, as far as :data:`MAX_POINTS` go, without quotations.
+
+        What holds the question word for word says every word of it: :meth:`saying` has it.
+        """
+        hits = await self._wide(MAX_POINTS)
+        return self.weighed(replace(hits, is_complete=True))
+
+    async def saying(self, keys: Set[str] | None = None) -> set[str]:
+        """The keys of documents that say enough of the question's words to answer it.
+
+        Args:
+            keys: the only documents that are looked at.
+        """
+        asked = by_language(self.question, self.languages)
+        words = sorted({word for one in asked.values() for word in one})
+        if not words:
+            return set()
+        where = self.queries[TERMS].where if keys is None else _only(keys)
+        queries = [
+            VectorQuery(TERMS, Sparse((term_id(word),), (1.0,)), where, MAX_POINTS)
+            for word in words
+        ]
+        answers = map(placed, await self.collection.search(queries))
+        holding = {
+            word: {(hit.payload["key"], hit.payload["ordinal"]) for hit in answer}
+            for word, answer in zip(words, answers, strict=True)
+        }
+        return saying(asked, holding, by_meaning=self.by_meaning, is_read=self.is_read)
+
+    async def _wide(self, limit: int, where: tuple[Condition, ...] | None = None) -> Hits:
+        """Many hits without their texts; of what the filters admit, or of what else is said."""
+        queries = [
+            replace(one, where=one.where if where is None else where, limit=limit, payload=())
+            for one in self.queries.values()
+        ]
+        answers = map(placed, await self.collection.search(queries))
+        found = dict(zip(self.queries, answers, strict=True))
+        hits = self._hits(found)
+        return replace(hits, is_complete=len(found.get(MEANING, ())) < limit)
+
+    def _hits(self, found: Mapping[str, list[Hit]]) -> Hits:
+        """What the store found, by what was compared."""
+        words, whole = found.get(TERMS, []), found.get(WHOLE, [])
+        return Hits([], [], words, whole, self.named, self.tagged).measured(found.get(MEANING, []))
+
+
+def _only(keys: Set[str]) -> tuple[Condition, ...]:
+    """Points of these documents alone."""
+    return (Condition("key", any_of=tuple(sorted(keys))),)
