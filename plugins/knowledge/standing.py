@@ -166,12 +166,12 @@ class Standings:
         return age.days if limit is not None and age > timedelta(days=limit) else None
 
     def _changed_source(self, entry: DocumentEntry, up_to: Tier) -> str | None:
-        """What a document was verified against, where that has a later date."""
+        """What a document was verified against, where that was written later."""
         looked, against = entry.metadata.verified_at, entry.metadata.verified_against
         if looked is None or against is None:
             return None
         source = self._targets(up_to).named(against, entry)
-        return source.key if source is not None and source.written > end_of(looked) else None
+        return source.key if source is not None and source.rewritten > end_of(looked) else None
 
     def _source_asks(self, entry: DocumentEntry, up_to: Tier) -> tuple[Cause, str] | None:
         source = self._changed_source(entry, up_to)

@@ -10,9 +10,9 @@ from pydantic.alias_generators import to_camel
 from gateway.contract import Tier
 from plugins.knowledge.notes.content import Content
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.fields import NO_BEGINNING, end_of
+from plugins.knowledge.notes.fields import NO_BEGINNING, Maybe, end_of
 
-STATED_BY_SYNC = frozenset({"synced_at", "commit_sha"})
+STATED_BY_SYNC = frozenset({"synced_at", "commit_sha", "changed_at"})
 """The fields that tell when and from which commit a document was written, and not what it says."""
 
 
@@ -24,9 +24,11 @@ class DocumentEntry(BaseModel):
         content_type: the leaf type.
         path: the file's path in its source; a named source's name comes first.
         metadata: the frontmatter, by type.
-        synced_at: when the document was last written to the store.
+        synced_at: when its last change was taken in here; a file that is only touched has none.
         commit_sha: the commit of the checkout, or an empty text outside of Git.
         tier: who may read the document.
+        changed_at: when its file was last written with another text than before, where that was
+            seen; None since it was first read here.
     """
 
     model_config = ConfigDict(
@@ -44,6 +46,7 @@ class DocumentEntry(BaseModel):
     synced_at: datetime
     commit_sha: str
     tier: Tier
+    changed_at: Maybe[datetime] = None
 
     @property
     def key(self) -> str:
@@ -94,6 +97,11 @@ class DocumentEntry(BaseModel):
     def written(self) -> datetime:
         """Its date; where that is later than it was read, as that of an event can be, then."""
         return min(self.metadata.date, self.synced_at)
+
+    @property
+    def rewritten(self) -> datetime:
+        """When its text was last another one, as far as its date or this portal knows."""
+        return self.written if self.changed_at is None else max(self.written, self.changed_at)
 
     @property
     def starts(self) -> datetime:

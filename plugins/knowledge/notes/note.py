@@ -120,6 +120,17 @@ class Note:
             return False
         return self.document.metadata.publish and not self.document.metadata.draft
 
+    def keep_date(self, date: datetime) -> None:
+        """Give it the date that it had, where it names none.
+
+        Args:
+            date: that of its file, when its text was last another one.
+        """
+        before, self.origin = self.origin.date, replace(self.origin, date=date)
+        if self.document is not None and self.document.metadata.date == before:
+            metadata = self.document.metadata.model_copy(update={"date": date})
+            self.document = self.document.model_copy(update={"metadata": metadata})
+
     def report(self, line: int, reason: str, *, error: bool = False, once: bool = False) -> None:
         """Add a problem.
 

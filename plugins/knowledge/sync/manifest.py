@@ -31,6 +31,7 @@ class FileRecord(BaseModel):
         entry: what is served from this file; an older version, where the file broke since.
         problems: what a member should mend.
         turns: when the note is published, or is so no more, though the file stays as it is.
+        text: the digest of the markdown, when it could last be read.
     """
 
     stamp: str
@@ -40,6 +41,7 @@ class FileRecord(BaseModel):
     entry: DocumentEntry | None = None
     problems: list[Problem] = Field(default_factory=list)
     turns: Maybe[datetime] = None
+    text: str = ""
 
     @property
     def is_unpublished(self) -> bool:

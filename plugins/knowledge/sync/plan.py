@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from plugins.knowledge.notes.conversion import is_document
-from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document
+from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document, DocumentEntry
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note
 from plugins.knowledge.sync.freshness import Freshness
@@ -202,9 +202,13 @@ class Planner:
 
     def _read(self, path: str) -> None:
         for source, scan in self._scans:
-            file = scan.files.get(path)
-            if file is not None and (note := source.read(file, scan.commit)) is not None:
-                self._notes[path] = note
+            file, old = scan.files.get(path), self._manifest.files.get(path)
+            if file is None or (note := source.read(file, scan.commit)) is None:
+                continue
+            self._notes[path] = note
+            same = old is not None and old.text == _text(note)
+            if old is not None and same and source.is_dated_by_file(file, scan.commit):
+                note.keep_date(old.date)
 
     def _claim(self, path: str) -> str | None:
         """The key that a file asks to be served as; a broken file keeps the one it has."""
@@ -224,7 +228,7 @@ class Planner:
         if key is not None and path not in self._notes and held is None:
             self._read(path)  # its rival is gone, or there is one now
         note = self._notes.get(path)
-        record = self._known(path) if note is None else _of_note(note, file.stamp, key)
+        record = self._known(path) if note is None else _of_note(note, file.stamp, key, old)
         if key is None:
             record = _serving_nothing(record)
         elif note is not None and note.document is not None:
@@ -269,8 +273,21 @@ class Planner:
             if not self._same_index:
                 plan.reindex.append(path)
         else:
+            if old and old.entry and old.entry.key == key:
+                put = replace(put, document=self._timed(put.document, old, old.entry, record))
             record.entry = put.document.entry()
             plan.puts[path] = put
+
+    def _timed(
+        self, document: Document, old: FileRecord, before: DocumentEntry, record: FileRecord
+    ) -> Document:
+        """A document with when it last changed: what reads another way now has the same text."""
+        if old.text == record.text:
+            times = {"synced_at": before.synced_at, "changed_at": before.changed_at}
+            return document.model_copy(update=times)
+        written = record.date if document.commit_sha else self._files[document.path].modified
+        changed = min(written, document.synced_at) if old.text else before.changed_at
+        return document.model_copy(update={"changed_at": changed})
 
     def _add_removals(self, plan: Plan, considered: Sequence[str]) -> None:
         """Have removed what no file asks for any more.
@@ -299,14 +316,22 @@ def _keys(record: FileRecord | None) -> set[str]:
     return served | ({record.claim} if record.claim else set())
 
 
-def _of_note(note: Note, stamp: str, key: str | None) -> FileRecord:
+def _of_note(note: Note, stamp: str, key: str | None, old: FileRecord | None) -> FileRecord:
     """The record of a file that was read, serving nothing yet."""
     problems = note.problems
     if key is not None and note.document is None:  # it was served, whatever it asks now
         problems = [
             replace(one, severity="error") if one.severity == "warning" else one for one in problems
         ]
-    return FileRecord(stamp=stamp, date=note.origin.date, problems=problems, turns=note.turns)
+    date, text = note.origin.date, _text(note) or (old.text if old else "")
+    return FileRecord(stamp=stamp, date=date, problems=problems, turns=note.turns, text=text)
+
+
+def _text(note: Note) -> str:
+    """The digest of what a note was read from; an empty text where it is no document."""
+    if note.document is None:
+        return ""
+    return hashlib.blake2b(note.raw, digest_size=16).hexdigest()
 
 
 def _serving_nothing(record: FileRecord) -> FileRecord:

@@ -157,6 +157,10 @@ class NoteSource:
         """
         return self.date(file, commit) == date
 
+    def is_dated_by_file(self, file: File, commit: str) -> bool:
+        """Whether nothing dates a note that names no date but when its file was last written."""
+        return False
+
     def cited(self, file: File, data: bytes, commit: str) -> str:
         """The commit that holds a file's bytes, as far as it is that of now; or an empty text."""
         return commit
@@ -279,6 +283,10 @@ class DirectorySource(NoteSource):
     def is_dated(self, file: File, date: datetime, commit: str, before: str | None) -> bool:
         """Whether a note still has its date; Git is not asked for the same commit twice."""
         return commit == before or super().is_dated(file, date, commit, before)
+
+    def is_dated_by_file(self, file: File, commit: str) -> bool:
+        """Whether nothing dates a note that names no date but when its file was last written."""
+        return file.relative not in self._checkout.dates(commit)
 
     def cited(self, file: File, data: bytes, commit: str) -> str:
         """The commit that is checked out, unless the file was changed since, or is not in it."""

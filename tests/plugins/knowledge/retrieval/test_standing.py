@@ -290,9 +290,14 @@ async def test_a_document_says_how_long_nobody_has_looked_and_what_changed_since
     )
     days = (TODAY - datetime(2024, 11, 1, tzinfo=UTC)).days
     assert (await found(base))["a"] == f"not verified for {days} days"
-    await base.put(make("practice/source", "Boats.", date="2024-11-02"))
     changed = "practice/source has changed since it was verified against it"
+    await base.put(make("practice/source", "Boats.", date="2024-11-02"))
     assert (await found(base))["a"] == f"not verified for {days} days; {changed}"
+    source = make("practice/source", "Ships.", date="2024-10-01")
+    for day, says in (("2024-11-01T20:00Z", ""), ("2024-11-02T20:00Z", f"; {changed}")):
+        moment = datetime.fromisoformat(day)
+        await base.put(source.model_copy(update={"changed_at": moment}))
+        assert (await found(base))["a"] == f"not verified for {days} days{says}"
 
 
 async def test_a_document_whose_source_has_changed_asks_for_a_look(base, make) -> None:
