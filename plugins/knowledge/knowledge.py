@@ -125,6 +125,19 @@ class Knowledge:
         """
         self.search.unfinished = self.lexicon.unfinished = unfinished
 
+    def unfinished(self) -> str:
+        """What answers say while they come from a part of the base; else an empty text."""
+        return self.search.unfinished()
+
+    def not_found(self, message: str, **details: object) -> ToolFailed:
+        """The error of a document that is not here, or not yet.
+
+        Args:
+            message: what is not found, in a sentence.
+            details: what goes with it.
+        """
+        return ToolFailed("not_found", f"{message} {self.unfinished()}".strip(), details)
+
     def set_sources(self, sources: Sequence[NoteSource], remote: Mapping[str, ReadRemote]) -> None:
         """Have histories told from where the notes come from.
 
@@ -152,7 +165,7 @@ class Knowledge:
                 )
         elsewhere = [str(one) for one in ContentType if self.store.entry(f"{one}/{id}", up_to)]
         hint = f" There is one of type {' and of type '.join(elsewhere)}." if elsewhere else ""
-        raise ToolFailed("not_found", f"Document not found.{hint}", {"contentTypes": elsewhere})
+        raise self.not_found(f"Document not found.{hint}", contentTypes=elsewhere)
 
     async def answer(self, content_type: ContentType, id: str, up_to: Tier) -> DocumentAnswer:
         """One document, and whether it holds.
@@ -216,11 +229,11 @@ class Knowledge:
         self, filters: ListFilters, order: Order, offset: int, limit: int, up_to: Tier
     ) -> DocumentList:
         """A page of documents, with counts of what one can narrow to."""
-        return self.listing(filters, order, (offset, limit), up_to, self.search.unfinished())
+        return self.listing(filters, order, (offset, limit), up_to, self.unfinished())
 
     async def map(self, filters: SearchFilters, limit: int, up_to: Tier) -> DocumentMap:
         """How the documents hang together."""
-        return await self.cartography.map(filters, limit, up_to, self.search.unfinished())
+        return await self.cartography.map(filters, limit, up_to, self.unfinished())
 
     def entry(self, content_type: ContentType, id: str, up_to: Tier) -> DocumentEntry:
         """All of one document but its body.
@@ -230,21 +243,22 @@ class Knowledge:
         """
         if entry := self.store.entry(f"{content_type}/{id}", up_to):
             return entry
-        raise ToolFailed("not_found", "Document not found.")
+        raise self.not_found("Document not found.")
 
     def entries(self, filters: Filters, offset: int, limit: int, up_to: Tier) -> EntryList:
         """A page of the documents that pass the filters, in the order of type and id."""
         found = [entry for entry in self.store.entries(up_to) if filters.admits(entry)]
         page = found[offset : offset + limit]
-        return EntryList(data=page, total=len(found), offset=offset, limit=limit)
+        note = self.unfinished() or None
+        return EntryList(data=page, total=len(found), offset=offset, limit=limit, note=note)
 
     def groups(self, up_to: Tier) -> Groups:
         """All groups."""
-        return overview.groups(self.store, up_to)
+        return overview.groups(self.store, up_to, self.unfinished())
 
     def releases(self, up_to: Tier) -> Releases:
         """All releases."""
-        return overview.releases(self.store, up_to)
+        return overview.releases(self.store, up_to, self.unfinished())
 
 
 def _named(found: Sequence[Section]) -> str:

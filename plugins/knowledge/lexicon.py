@@ -39,8 +39,8 @@ class Lexicon:
         standings: which documents hold.
 
     Attributes:
-        unfinished: what is said of a term that is not found while a part of the base is not
-            indexed; else an empty text.
+        unfinished: what is said of terms while a part of the base is not indexed; else an empty
+            text.
     """
 
     unfinished: Callable[[], str] = staticmethod(str)
@@ -89,7 +89,8 @@ class Lexicon:
         ]
         ranked.sort(key=lambda one: one[:2])
         best = [entry for _, _, entry in ranked[:MAX_RESULTS]]
-        return Terms(results=await self._with_bodies(best, up_to))
+        found = await self._with_bodies(best, up_to)
+        return Terms(results=found, note=self.unfinished() or None)
 
     def titles(self, up_to: Tier) -> list[str]:
         """The terms, as titles, that a caller of this tier may see."""

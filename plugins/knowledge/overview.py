@@ -13,8 +13,14 @@ from plugins.knowledge.retrieval.names import names, normal_form
 from plugins.knowledge.store import Store
 
 
-def groups(store: Store, up_to: Tier) -> Groups:
-    """Every group that has a document of its own, or that documents say they belong to."""
+def groups(store: Store, up_to: Tier, note: str) -> Groups:
+    """Every group that has a document of its own, or that documents say they belong to.
+
+    Args:
+        store: the catalogue.
+        up_to: the tier of the caller.
+        note: what to know about the base now, or an empty text.
+    """
     entries = store.entries(up_to)
     carried = Counter(entry.group for entry in entries if entry.group)
     own = {entry.id: entry for entry in entries if entry.content_type == ContentType.GROUP}
@@ -23,11 +29,12 @@ def groups(store: Store, up_to: Tier) -> Groups:
     described = {entry.id for entry in about.values() if entry is not None}
     found = [_group(group, count, about[group]) for group, count in carried.items()]
     found += [_group(id, 0, entry) for id, entry in own.items() if id not in described]
-    return Groups(groups=sorted(found, key=lambda one: (-one.documents, one.title.lower())))
+    found.sort(key=lambda one: (-one.documents, one.title.lower()))
+    return Groups(groups=found, note=note or None)
 
 
-def releases(store: Store, up_to: Tier) -> Releases:
-    """Every release that documents belong to."""
+def releases(store: Store, up_to: Tier, note: str) -> Releases:
+    """Every release that documents belong to; the arguments are those of :func:`groups`."""
     members: dict[str, list[DocumentEntry]] = defaultdict(list)
     for entry in store.entries(up_to):
         if entry.release:
@@ -42,7 +49,8 @@ def releases(store: Store, up_to: Tier) -> Releases:
         for release, entries in members.items()
     ]
     found.sort(key=lambda one: one.release.lower())
-    return Releases(releases=sorted(found, key=lambda one: one.newest, reverse=True))
+    found.sort(key=lambda one: one.newest, reverse=True)
+    return Releases(releases=found, note=note or None)
 
 
 def _group(group: str, documents: int, about: DocumentEntry | None) -> GroupInfo:

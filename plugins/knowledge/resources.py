@@ -154,7 +154,7 @@ def ontology_schema() -> dict[str, object]:
 def _members(knowledge: Knowledge, filters: Filters, caller: Caller) -> EntryList:
     found = knowledge.entries(filters, 0, _MAX_MEMBERS, caller.tier)
     if not found.total:
-        raise ToolFailed("not_found", "No document belongs to it.")
+        raise knowledge.not_found("No document belongs to it.")
     return found
 
 

@@ -208,6 +208,7 @@ class Terms(Result):
     """The lexicon entries that a keyword found, best first."""
 
     results: list[Term]
+    note: Maybe[str] = Field(default=None, description="What to know about these terms.")
 
 
 class GroupInfo(Result):
@@ -224,6 +225,7 @@ class Groups(Result):
     """All groups, the largest first."""
 
     groups: list[GroupInfo]
+    note: Maybe[str] = Field(default=None, description="What to know about this list.")
 
 
 class ReleaseInfo(Result):
@@ -239,6 +241,7 @@ class Releases(Result):
     """All creative releases, the newest first."""
 
     releases: list[ReleaseInfo]
+    note: Maybe[str] = Field(default=None, description="What to know about this list.")
 
 
 class EntryList(Result):
@@ -248,3 +251,4 @@ class EntryList(Result):
     total: int
     offset: int
     limit: int
+    note: Maybe[str] = Field(default=None, description="What to know about this list.")

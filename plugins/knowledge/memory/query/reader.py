@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.query_context import EntrySource
-from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.record import NOTE_PREFIX, Record
 from plugins.knowledge.memory.model.responses import MetadataResponse, VersionSaid
 from plugins.knowledge.memory.query.usage import Usage
 from plugins.knowledge.memory.rights.access import caller_keys
@@ -25,12 +25,15 @@ class EntryReader:
         reads: the database, for versions.
         usage: counts reads.
         roles: who may read at all.
+        unfinished: what is said of notes while a part of the knowledge base is not indexed; else an
+            empty text.
     """
 
     sources: Sequence[EntrySource]
     reads: Reads
     usage: Usage
     roles: Roles
+    unfinished: Callable[[], str] = str
 
     async def entry(self, id: str, caller: Caller) -> Record:
         """An entry that a caller can read.
@@ -44,7 +47,10 @@ class EntryReader:
             if record := (await source.read([id], held)).get(id):
                 self.usage.count([id])
                 return record
-        raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such entry, or you may not read it.")
+        message = "There is no such entry, or you may not read it."
+        if id.startswith(NOTE_PREFIX):
+            message = f"{message} {self.unfinished()}".strip()
+        raise MemoryFailed(ErrorCode.NOT_FOUND, message)
 
     async def metadata(
         self, id: str, caller: Caller, *, include_custom: bool = True

@@ -180,7 +180,9 @@ def _query(memory: Memory) -> Tool:
             if not asked.layers:
                 archive = asked.request(nearest=0).archived()
                 archived = (await memory.query(archive, caller, floor)).metadata.total_results
-        return memories(answer, asked.query, asked.offset, archived)
+        notes_asked = Layer.ORGANIZATION in answer.metadata.layers_queried
+        unfinished = memory.reader.unfinished() if notes_asked else ""
+        return memories(answer, asked.query, asked.offset, archived, unfinished)
 
     return Tool(
         "query_memory",

@@ -107,7 +107,9 @@ class Memories(BriefResult):
         return "\n".join(lines) or "Nothing."
 
 
-def memories(answer: QueryResponse, question: str, offset: int, archived: int = 0) -> Memories:
+def memories(
+    answer: QueryResponse, question: str, offset: int, archived: int = 0, unfinished: str = ""
+) -> Memories:
     """An answer within the budget.
 
     Args:
@@ -115,6 +117,7 @@ def memories(answer: QueryResponse, question: str, offset: int, archived: int = 
         question: as it was asked.
         offset: how many results were skipped.
         archived: how many fit in the archive, where that was looked at.
+        unfinished: what to say of notes while a part of the knowledge base is not indexed.
     """
     asked = frozenset(terms(question))
     shown: list[Remembered] = []
@@ -134,7 +137,7 @@ def memories(answer: QueryResponse, question: str, offset: int, archived: int = 
         next_offset=after if shown and after < total else None,
         nearest=[_near(each, asked) for each in near],
         layers=answer.metadata.layers_queried,
-        note=_note(answer, archived, fits=bool(shown), offset=offset),
+        note=_note(answer, archived, unfinished, fits=bool(shown), offset=offset),
     )
 
 
@@ -217,7 +220,9 @@ def _times(one: Remembered | Near, standing: str) -> list[str]:
     return said
 
 
-def _note(answer: QueryResponse, archived: int, *, fits: bool, offset: int) -> str | None:
+def _note(
+    answer: QueryResponse, archived: int, unfinished: str, *, fits: bool, offset: int
+) -> str | None:
     said = answer.metadata
     notes = [f"{layer}: {why}" for layer, why in said.layers_failed.items()]
     if not fits and not offset:
@@ -228,6 +233,8 @@ def _note(answer: QueryResponse, archived: int, *, fits: bool, offset: int) -> s
     if said.layers_by_words:
         named = ", ".join(said.layers_by_words)
         notes.append(f"Searched by their words alone, so ask in those: {named}.")
+    if unfinished:
+        notes.append(unfinished)
     return " ".join(notes) or None
 
 

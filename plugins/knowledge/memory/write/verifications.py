@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway.contract import Caller
@@ -23,10 +24,12 @@ class Verifications:
     Attributes:
         entries: the operations that write.
         notes: the knowledge base, which an entry may be verified against.
+        unfinished: what is said of it while a part is not indexed; else an empty text.
     """
 
     entries: Entries
     notes: EntrySource
+    unfinished: Callable[[], str] = str
 
     async def __call__(
         self, id: str, caller: Caller, against: str | None = None
@@ -68,6 +71,7 @@ class Verifications:
         if note is None:
             message = (
                 f"There is no note {against} that you may read. Leave it out, or name another."
+                f" {self.unfinished()}"
             )
-            raise MemoryFailed(ErrorCode.NOT_FOUND, message)
+            raise MemoryFailed(ErrorCode.NOT_FOUND, message.strip())
         return note

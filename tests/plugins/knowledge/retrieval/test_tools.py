@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from gateway.contract import ANONYMOUS, Caller, Health, Tier, ToolFailed
 from plugins.knowledge.offer import offer
+from plugins.knowledge.retrieval.filters import Filters
 from plugins.knowledge.tools import tools
 
 MEMBER = Caller("ann", Tier.MEMBERS)
@@ -57,6 +58,52 @@ async def test_the_tools_are_those_of_the_specification_and_five_more(base) -> N
         assert tool.result is not None
     for name in ("get_document", "get_section", "related_documents", "get_document_history"):
         assert offered[name].tier == Tier.MEMBERS
+
+
+PART = "The knowledge base is being indexed: 1 of 2 documents so far. Ask again for the rest."
+CELLS = {"contentType": "pattern", "id": "cells"}
+MISSING = {"contentType": "pattern", "id": "missing"}
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("search_knowledge", {"query": "cells"}),
+        ("search_knowledge", {"query": "zeppelins", "facets": True}),
+        ("search_with_documents", {"query": "cells"}),
+        ("search_lexicon", {"keyword": "zeppelins"}),
+        ("search_lexicon", {"keyword": "consent"}),
+        ("list_groups", {}),
+        ("list_releases", {}),
+        ("list_documents", {}),
+        ("map_documents", {}),
+        ("related_documents", CELLS),
+    ],
+)
+async def test_what_is_found_in_a_part_of_the_base_is_said_to_be_of_a_part(
+    filled, name, asked
+) -> None:
+    assert PART not in ((await call(filled, name, MEMBER, **asked)).note or "")
+    filled.set_unfinished(lambda: PART)
+    assert PART in (await call(filled, name, MEMBER, **asked)).note
+
+
+async def test_what_is_not_found_in_a_part_of_the_base_may_come_yet(filled) -> None:
+    filled.set_unfinished(lambda: PART)
+    assert PART in (await call(filled, "define_term", term="zeppelin")).message
+    asked = {
+        "get_document": MISSING,
+        "get_section": {**MISSING, "section": "Why"},
+        "related_documents": MISSING,
+        "get_document_history": MISSING,
+    }
+    for name, arguments in asked.items():
+        with pytest.raises(ToolFailed) as refused:
+            await call(filled, name, MEMBER, **arguments)
+        assert refused.value.message == f"Document not found. {PART}"
+    with pytest.raises(ToolFailed, match="1 of 2"):
+        filled.entry("pattern", "missing", Tier.OPEN)
+    assert filled.entries(Filters(), 0, 1, Tier.OPEN).note == PART
 
 
 async def test_the_schemas_are_those_of_the_specification(base) -> None:

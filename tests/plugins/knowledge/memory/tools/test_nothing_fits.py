@@ -40,6 +40,23 @@ async def test_what_fits_in_the_archive_is_told_and_not_shown(world: World) -> N
     assert "archive" not in ((await call(world, "query_memory", BEN, query=KEY)).note or "")
 
 
+async def test_notes_that_are_not_indexed_yet_are_told(world: World) -> None:
+    part = "The notes are being read for the first time. Ask again in a minute."
+    world.base.knowledge.set_unfinished(lambda: part)
+    kept = await call(world, "remember", content=KEY)
+    assert part in (await call(world, "query_memory", query="when do the bees swarm")).note
+    own = await call(world, "query_memory", query=KEY, layers=["semantic", "episodic"])
+    assert part not in (own.note or "")
+    for name, asked in (
+        ("get_memory", {"id": "note:practice/bees"}),
+        ("verify_memory", {"id": kept.id, "against": "note:practice/bees"}),
+    ):
+        with pytest.raises(MemoryFailed) as refused:
+            await call(world, name, **asked)
+        assert refused.value.code == "not_found"
+        assert refused.value.message.endswith(part)
+
+
 async def test_without_a_model_the_archive_is_told_as_well(open_world: Opener) -> None:
     world = await open_world(None)
     await archive(world)
