@@ -1,4 +1,4 @@
-"""The pages on workflows: what they tell to write is read, to type is there, and to call too."""
+"""The pages on workflows: what they tell to type is there, and to call too."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pytest
 import yaml
 
 from gateway.cli import main
-from gateway.config.portal_keys import PortalConfig
-from gateway.config.tiers_file import parse_rules
 from plugins.workflows import limits
 from plugins.workflows.config import WorkflowsConfig
 from tests.plugins.workflows.playing import opened
@@ -29,16 +27,6 @@ BLOCKS = {
 
 ARGUMENTS = {"is_active", "remove_stages", "not_kept"}
 """Words of calls and answers that members meet, and that are no tools."""
-
-
-@pytest.mark.parametrize("text", BLOCKS.values(), ids=BLOCKS)
-def test_the_yaml_is_what_an_admin_may_write(text: str) -> None:
-    written = yaml.safe_load(text)
-    if "plugins" in written:
-        PortalConfig.model_validate(written)
-        WorkflowsConfig.model_validate(written["plugins"]["workflows"])
-    else:
-        parse_rules(text.encode(), "tiers.yaml")
 
 
 def test_the_tiers_on_the_admin_s_page_are_the_shipped_ones() -> None:
