@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 import yaml
 
+from gateway.catalog.catalog import Catalog
 from gateway.cli.file_check import file_problems
 from gateway.config.plans_file import PlansConfig, parse_plans
 from gateway.config.portal import load_portal
 from gateway.config.portal_keys import PortalConfig
-from gateway.config.tiers_file import TiersConfig, parse_tiers
+from gateway.config.tiers_file import TiersConfig, check_keys, parse_tiers
 from gateway.errors import ConfigError
 from gateway.plugin_discovery import discover
 
@@ -29,7 +30,7 @@ LEFT_TO_WHO_PASTES = {
     "payments.chain.receiver",
 }
 """Keys that a block leaves out because another of its page has them, or shows as 0x…"""
-EXAMPLES = {"atlas", "my_plugin"}
+EXAMPLES = {"atlas", "sun", "my_plugin", "treasury", "github", "letters"}
 """Plugins that are not shipped, and stand for somebody's own."""
 
 
@@ -73,3 +74,16 @@ def portal_problems(directory: Path) -> set[str]:
         return {each.key for each in error.problems}
     assert set(portal.config.plugins) <= {*found.plugins, *EXAMPLES}
     return {each.key for every in file_problems(portal, found).sections.values() for each in every}
+
+
+RULES = [each for each in BLOCKS if belongs(str(each.values[1]), TiersConfig.model_fields)]
+
+
+@pytest.mark.parametrize(("page", "block"), RULES)
+def test_a_line_for_an_item_names_one_that_there_is(
+    page: str, block: str, catalog: Catalog
+) -> None:
+    rules = parse_tiers(block.encode(), page).items
+    found = check_keys(rules, catalog.keys(), catalog.plugins(), catalog.row_kinds)
+    assert not found.problems
+    assert {each.key.partition("/")[0] for each in found.notices} <= EXAMPLES
