@@ -274,8 +274,10 @@ def lines(report: Report) -> list[str]:
     if report.served:
         by_type = ", ".join(f"{count} {type}" for type, count in report.served.most_common())
         lines.append(f"To be served: {by_type}.")
-    elif report.files:
+    elif report.unpublished:
         lines.append(f"Nothing would be served: {none_published(report.files)}.")
+    elif report.files:
+        lines.append("Nothing would be served, as the errors say.")
     return lines
 
 

@@ -98,6 +98,17 @@ async def test_notes_that_are_not_published_are_counted_apart_and_no_errors(libr
     assert (code, report["errors"], report["unpublished"]) == (0, 0, 3)
 
 
+async def test_where_all_notes_have_errors_nothing_is_advised_about_publishing(
+    library: Any,
+) -> None:
+    library.write("tags/dao.md", "---\npublish: true\ntitle: [\n---\n")
+    code, printed = await run(library.notes)
+    assert code == 1
+    assert "dao.md:4: broken YAML" in printed[0]
+    assert "Nothing would be served, as the errors say." in printed
+    assert "publish: all" not in "".join(printed)
+
+
 async def test_ordinary_markdown_is_served_where_the_source_says_so(library: Any) -> None:
     for number in range(3):
         library.write(f"docs/page-{number}.md", f"# Page {number}\n\nText.")
