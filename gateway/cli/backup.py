@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gateway.cli.options import EXIT, Setup, emit, json_option, with_setup
+from gateway.cli.options import EXIT, HomePath, Setup, emit, json_option, with_setup
 from gateway.toolkit.counts import counted
 
 if TYPE_CHECKING:
     from gateway.services.backup.archive import Manifest
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-_EXISTING = click.Path(dir_okay=False, exists=True, path_type=Path)
+_FILE = HomePath(dir_okay=False, path_type=Path)
+_EXISTING = HomePath(dir_okay=False, exists=True, path_type=Path)
 
 
 @click.command()

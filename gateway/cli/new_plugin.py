@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from gateway.cli.options import HomePath
 from gateway.cli.plugin_commands import plugin_names
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -34,7 +35,7 @@ def _name(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
 @click.argument("name", callback=_name)
 @click.option(
     "--into",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=HomePath(file_okay=False, path_type=Path),
     default=Path(),
     metavar="DIR",
     help="The directory in which the package's own is made.  [default: here]",

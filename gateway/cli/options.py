@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 from functools import cached_property, wraps
@@ -30,6 +31,20 @@ class EXIT(IntEnum):
     USAGE = 2
     CONFIG = 3
     UNEXPECTED = 4
+
+
+class HomePath(click.Path):
+    """A path that may begin with ``~``, as where a shell leaves it alone: ``CONTENT=~/docs``."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:
+        """The path, with the home directory in place of the ``~``."""
+        # Path.expanduser raises where ~somebody is nobody; this leaves it as it is.
+        return super().convert(os.path.expanduser(value), param, ctx)  # noqa: PTH111
 
 
 class Setup:
@@ -86,8 +101,8 @@ class Setup:
         return read_environment()
 
 
-_DIRECTORY = click.Path(file_okay=False, path_type=Path)
-_EXISTING = click.Path(file_okay=False, exists=True, path_type=Path)
+_DIRECTORY = HomePath(file_okay=False, path_type=Path)
+_EXISTING = HomePath(file_okay=False, exists=True, path_type=Path)
 
 
 def with_setup(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from gateway.cli.options import EXIT, Setup, with_setup
+from gateway.cli.options import EXIT, HomePath, Setup, with_setup
 
 _NAME = re.compile(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
 
@@ -18,7 +18,7 @@ _NAME = re.compile(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
 @click.option("--name", metavar="NAMESPACE/NAME", help="Its name there.  [default: the domain's]")
 @click.option(
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=HomePath(dir_okay=False, path_type=Path),
     default="server.json",
     show_default=True,
     help="The file to write; - prints it.",

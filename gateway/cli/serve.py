@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gateway.cli.options import Setup, config_option, data_option
+from gateway.cli.options import HomePath, Setup, config_option, data_option
 from gateway.cli.static_tokens import static_tokens
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option(
     "--content",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=HomePath(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
     help="Serve this directory of markdown, as it is, instead of the configured sources.",
 )

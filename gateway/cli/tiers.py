@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from gateway.cli.connection import admin_answer
-from gateway.cli.options import Setup, emit, json_option, with_setup
+from gateway.cli.options import HomePath, Setup, emit, json_option, with_setup
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = HomePath(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.group()

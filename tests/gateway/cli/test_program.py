@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from gateway.cli import main
-from gateway.cli.options import EXIT
+from gateway.cli.options import EXIT, HomePath
 from gateway.cli.plugin_commands import plugin_names, plugin_words
 from tests.gateway.cli.conftest import Run
 
@@ -105,3 +106,26 @@ def test_a_reader_that_has_read_enough_is_no_error() -> None:
             check=False,
         )
     assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_every_path_may_begin_with_a_tilde(
+    porch: Run, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(place))
+    assert porch("check", "--config", "~/config").output == "All well.\n"
+    assert porch("publish", "--output", "~nobody-of-that-name/x").exit_code != EXIT.UNEXPECTED
+
+
+def params(command: click.Command) -> Iterator[click.Parameter]:
+    yield from command.params
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            if (below := command.get_command(context, name)) is not None:
+                yield from params(below)
+
+
+def test_no_path_is_looked_at_before_its_tilde_is_read() -> None:
+    paths = [each.type for each in params(main) if isinstance(each.type, click.Path)]
+    assert paths
+    assert all(isinstance(each, HomePath) for each in paths)

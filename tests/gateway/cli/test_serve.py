@@ -35,14 +35,15 @@ def test_a_service_manager_that_waits_for_it_hears_that_it_answers(place: Path) 
             assert httpx2.get(f"{url}/healthz").status_code == 200
 
 
-def test_another_content_directory_takes_the_place_of_the_sources(place: Path) -> None:
+@pytest.mark.parametrize("named", ["other", "~/other"])
+def test_another_content_directory_takes_the_place_of_the_sources(place: Path, named: str) -> None:
     other = place / "other"
     other.mkdir()
     (other / "bread.md").write_text(PAGE.format(title="Bread", type="pattern"))
     (other / "as-it-is.md").write_text("# Ordinary markdown")
     (other / "private.md").write_text("---\npublish: false\n---\n# Not for others")
     (other / "soon.md").write_text("---\ndraft: true\n---\n# Not yet")
-    with served(place, "--content", "other") as (url, _):
+    with served(place, "--content", named, HOME=str(place)) as (url, _):
         listed = httpx2.get(f"{url}/api/v1/entries").json()
     assert sorted(each["id"] for each in listed["data"]) == ["as-it-is", "bread"]
 
