@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gateway.contract import Caller
+from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.query_context import EntrySource
 from plugins.knowledge.memory.model.record import NOTE_PREFIX, Record
@@ -62,7 +63,7 @@ class EntryReader:
         """
         record = await self.entry(id, caller)
         said = record.metadata
-        versions = await self.reads.versions(id, caller_keys(caller))
+        versions = await self._versions(record, caller)
         return MetadataResponse(
             entry_id=id,
             metadata=said if include_custom else said.model_copy(update={"custom": {}}),
@@ -77,8 +78,14 @@ class EntryReader:
     async def history(self, id: str, caller: Caller) -> Sequence[Version]:
         """What an entry was, the newest version first: those that the caller may read.
 
+        Working memory keeps the present one alone.
+
         Raises:
             MemoryFailed: there is none that the caller can read.
         """
-        await self.entry(id, caller)
-        return await self.reads.versions(id, caller_keys(caller))
+        return await self._versions(await self.entry(id, caller), caller)
+
+    async def _versions(self, record: Record, caller: Caller) -> Sequence[Version]:
+        if record.layer is Layer.WORKING:
+            return [Version(record.version, record.changed, record.owner, record.fields())]
+        return await self.reads.versions(record.id, caller_keys(caller))

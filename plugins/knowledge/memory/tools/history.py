@@ -63,8 +63,8 @@ def history_tool(memory: Memory) -> Tool:
             if not versions:
                 raise MemoryFailed(
                     ErrorCode.NOT_FOUND,
-                    "There is no such version, or you could not read it then. Leave version out to "
-                    "see which there are.",
+                    "There is no such version, or you could not read it then; working memory keeps "
+                    "the present one alone. Leave version out to see which there are.",
                 )
 
         async def ready(some: Sequence[Version]) -> Sequence[PastVersion]:
@@ -82,7 +82,7 @@ def history_tool(memory: Memory) -> Tool:
     return Tool(
         "memory_history",
         "See what an entry said before, who changed it, and when, the newest version first: each "
-        "with its beginning, or one version whole.",
+        "with its beginning, or one version whole. Working memory keeps the present version alone.",
         run,
         args=AskedHistory,
         annotations=READ_ONLY,

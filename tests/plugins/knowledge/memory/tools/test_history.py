@@ -51,3 +51,16 @@ async def test_a_version_that_is_not_there_is_told(world: World) -> None:
     kept = await world.remember(ANA, "v1")
     with pytest.raises(MemoryFailed, match="no such version"):
         await shown(world, kept.id, version=2)
+
+
+async def test_of_working_memory_the_present_version_is_told(world: World) -> None:
+    kept = await call(world, "remember", content="v1", layer="working")
+    await call(world, "update_memory", id=kept.id, content="v2")
+    (one,) = await shown(world, kept.id)
+    assert (one.version, one.content, one.by) == (2, "v2", "you")
+    assert await shown(world, kept.id, version=2) == [one]
+    with pytest.raises(MemoryFailed, match="working memory keeps the present one alone"):
+        await shown(world, kept.id, version=1)
+    metadata = await world.memory.reader.metadata(kept.id, ANA)
+    assert metadata.version_history is not None
+    assert [(one.version, one.created_by) for one in metadata.version_history] == [(2, ANA.person)]
