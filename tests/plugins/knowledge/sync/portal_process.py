@@ -24,6 +24,7 @@ from gateway.repositories import Retry
 from gateway.services import Services
 from gateway.testing import open_test_portal
 from plugins.knowledge import opening, plugin
+from plugins.knowledge.notes.documents import STATED_BY_SYNC
 from plugins.knowledge.sync import build, follower, handle
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder
 from tests.plugins.knowledge.sync.branch import NAME
@@ -82,7 +83,7 @@ async def _told(one: handle.KnowledgeHandle) -> dict[str, Any]:
     store = one.knowledge.store
     keys = [entry.key for entry in store.entries(Tier.MEMBERS)]
     documents = [each for each in await store.documents(keys, Tier.MEMBERS) if each]
-    written = {"synced_at", "commit_sha"}
+    written = set(STATED_BY_SYNC)
     stock = await one.knowledge.index.stock()
     return {
         "documents": {

@@ -72,11 +72,15 @@ async def apply(library: Any, edit: tuple[Any, ...]) -> None:
         library.objects.left = 10**9
 
 
+NOT_KNOWN_AFRESH: Any = {"synced_at": True, "changed_at": True, "metadata": {"date"}}
+"""What a fresh build may say otherwise: a file that says again what it said keeps its date."""
+
+
 async def contents(library: Any) -> dict[str, Any]:
     found = {}
     for key in library.keys:
         document = await library.document(key)
-        found[key] = document.model_dump(exclude={"synced_at"})
+        found[key] = document.model_dump(exclude=NOT_KNOWN_AFRESH)
     return found
 
 
