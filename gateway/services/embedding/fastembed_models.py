@@ -7,6 +7,7 @@ from typing import Any
 from gateway.contract.suggestions import nearest
 from gateway.services.embedding.model_files import ModelUnavailable, models_directory
 from gateway.services.embedding.packaged_models import PACKAGED
+from gateway.toolkit.reasons import said_by
 
 _FETCHED_BY = {
     "TextEmbedding": "gateway.services.embedding.service",
@@ -17,6 +18,11 @@ _WORDS = {
     "TextCrossEncoder": ("none",),
 }
 """What stands for a model in portal.yaml, and is none of fastembed's."""
+
+_HOW_TO_FETCH = (
+    "It takes a network; HTTPS_PROXY names a proxy, and HF_ENDPOINT a mirror of Hugging Face. Or "
+    "copy a directory with model.onnx and tokenizer.json from another machine, and name that."
+)
 
 
 def open_fastembed(name: str, *, fetch: bool, kind: str = "TextEmbedding") -> Any:
@@ -48,6 +54,11 @@ def open_fastembed(name: str, *, fetch: bool, kind: str = "TextEmbedding") -> An
     try:
         return chosen(name, cache_dir=str(models_directory()), local_files_only=not fetch)
     except Exception as error:  # fastembed raises what its many sources raise
+        if fetch:
+            raise ModelUnavailable(
+                f"The model {name!r} could not be fetched to {models_directory()}: "
+                f"{said_by(error).rstrip('.')} (its log, above, may say more). {_HOW_TO_FETCH}"
+            ) from error
         raise ModelUnavailable(
             f"The model {name!r} is not in {models_directory()}. Fetch it once, with a network: "
             f"python -m {_FETCHED_BY[kind]} {name}"

@@ -231,6 +231,17 @@ async def test_an_unknown_name_and_a_model_not_fetched_fail_at_once(
         await embedder.close()
 
 
+def test_a_model_that_cannot_be_fetched_says_why_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache").write_text("no directory")
+    monkeypatch.setenv("PORCH_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(ModelUnavailable, match=r"could not be fetched to .*: .*HF_ENDPOINT") as no:
+        embedding.prepare("BAAI/bge-small-en-v1.5")
+    assert "Not a directory" in str(no.value)
+    assert "Fetch it once" not in str(no.value)
+
+
 async def test_the_embedded_model_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not minilm.is_installed():
         pytest.skip(f"{minilm.PACKAGE} is not installed: run 'make install'.")
