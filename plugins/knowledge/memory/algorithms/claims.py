@@ -31,6 +31,8 @@ _TURN = re.compile(
     r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s+"
 )
 _LABEL = re.compile(r"^([^:.!?\n]{3,60}):\s+(\S.*)$")
+_MAY = "May"
+"""The month; in lower case it is no month."""
 _PERSONS = {"i": SELF, "my": SELF, "me": SELF, "mine": SELF, "we": US, "our": US, "us": US}
 
 
@@ -49,6 +51,7 @@ class Claim:
         negated: whether it says that it is not so.
         cue: whether its words say that something has changed.
         past: whether it tells of what was done once.
+        again: whether that may be done again and again: "is watered at six".
         voice: the terms of who says it, where that is known.
         denied: whether it is its verb that is negated: "is not Friday", and no limit is set so.
         adds: whether it says that something is so too.
@@ -75,6 +78,7 @@ class Claim:
     surnames: frozenset[str] = frozenset()
     coming: bool = False
     present: bool = False
+    again: bool = False
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -154,6 +158,7 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
         surnames=frozenset(_terms(_surnames(subject), frozenset())),
         coming=is_coming(sentence),
         present=is_present(sentence),
+        again=_is_again(lowered),
     )
 
 
@@ -197,6 +202,12 @@ def _is_past(tokens: Sequence[str]) -> bool:
     )
 
 
+def _is_again(tokens: Sequence[str]) -> bool:
+    """Whether it is said what is done, and of nothing else what was done once."""
+    done = any(be in ("is", "are") and each.endswith("ed") for be, each in pairwise(tokens))
+    return done and known.PAST.isdisjoint(tokens)
+
+
 def _is_lone(label: str) -> bool:
     """Whether what stands before a colon is a thing, as in "Opening time: nine"."""
     return _verb_at(_tokens(label)) is None and known.CUE_LABEL.search(label) is None
@@ -205,8 +216,10 @@ def _is_lone(label: str) -> bool:
 def _verb_at(tokens: Sequence[str]) -> int | None:
     for at, token in enumerate(tokens):
         lowered = token.lower()
-        if not at and lowered in ("may", "will"):
-            continue  # at the beginning they are a month and a man more often than not
+        if lowered in ("may", "will") and (not at or token[0].isupper()):
+            continue  # a month and a man; at the beginning too, more often than not
+        if not at and lowered == "changes":
+            continue  # the thing: "Changes need three approvals"
         if lowered in known.VERBS or lowered in known.AUXILIARIES or lowered.endswith("n't"):
             return at
     return None
@@ -259,7 +272,9 @@ def _parts(tokens: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 def _terms(tokens: Iterable[str], speaker: frozenset[str]) -> Iterable[str]:
     for token in tokens:
         lowered = token.lower().removesuffix("'s")
-        if (person := _PERSONS.get(lowered)) is not None:
+        if token == _MAY:
+            yield stem(lowered)
+        elif (person := _PERSONS.get(lowered)) is not None:
             yield from speaker if speaker and person == SELF else (person,)
         elif term := _term(lowered):
             yield term
@@ -286,7 +301,7 @@ def _values(tokens: Sequence[str], *, begins: bool) -> Iterable[tuple[str, str]]
             is_place = lowered in ("in", "at") or heads
         elif word[0].isdigit():
             yield term, "number"
-        elif (kind := known.KINDS.get(term)) is not None:
+        elif (kind := "month" if word == _MAY else known.KINDS.get(term)) is not None:
             yield term, kind
         elif is_place and lowered not in STOP_WORDS and lowered not in known.TIMES:
             yield term, "place"

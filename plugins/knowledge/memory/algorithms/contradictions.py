@@ -133,7 +133,8 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
         return "they say opposite things"
     if _one_role(new, old) and new.subject != old.subject:
         return "the role has another holder"
-    if not (come or gone) or (new.past and not new.cue) or _both_hold(new, old):
+    is_over = new.past and not (new.cue or new.again)
+    if not (come or gone) or is_over or _both_hold(new, old):
         return ""
     if _other_values(new, old, near):
         return "the same thing has another value"

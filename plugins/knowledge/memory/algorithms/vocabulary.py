@@ -19,6 +19,7 @@ def _groups(text: str) -> dict[str, str]:
 
 VERBS = _groups("""
 be: is are was were be being been am becomes became become equals
+change: changes
 live: live lives lived living moved moves moving relocated resides resided
 work: work works worked working
 meet: meet meets met gather gathers gathered takes take took held happens happen

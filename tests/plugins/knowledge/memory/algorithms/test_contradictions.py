@@ -71,6 +71,10 @@ CHANGES = [
     ("Also, the rent is 900 euros.", "Also, the rent is 950 euros."),
     ("Tickets cost 10 euros for adults.", "Tickets cost 12 euros for adults."),
     ("The pool is 25 metres long.", "The pool is 50 metres long."),
+    ("The gate code changes in May.", "The gate code changes in June."),
+    ("The gate code changes in June.", "The gate code changes in May, and that is all of it."),
+    ("The garden is watered at six.", "The garden is watered at seven."),
+    ("The gate is painted in June.", "The gate is painted in May."),
 ]
 ONE_VALUE = [
     ("The meeting is at 15:00.", "The meeting is at 3 pm."),
@@ -168,6 +172,9 @@ BOTH_HOLD = [
     ("In summer the cafe closes at 10 pm.", "In winter the cafe closes at 6 pm."),
     ("Children pay 5 euros.", "Adults pay 12 euros."),
     ("Jo watered the beds on Monday.", "Jo watered the beds on Thursday."),
+    ("The gate is painted in May.", "The gate is oiled in June."),
+    ("The beds are watered at six.", "The lawns are watered at seven."),
+    ("Changes need three approvals.", "Changes are announced on Monday."),
     ("Mina painted the fence white.", "Mina painted the door red."),
     ("Each guest may bring three friends.", "Each guest may bring five bottles."),
     ("The limit is ten parcels for each member.", "The limit is four plots for each member."),
