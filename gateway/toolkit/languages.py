@@ -33,7 +33,8 @@ STEMMERS: Mapping[str, str] = {
 }
 """The Snowball stemmer of each language, by its code in ISO 639-1."""
 
-_SAMPLE_CHARACTERS = 4000
+SAMPLE_CHARACTERS = 4000
+"""Characters of a text's beginning that are looked at."""
 _MIN_SHARE = 0.1
 """The share of a text's words that has to be common words of a language."""
 
@@ -75,7 +76,7 @@ def language_of(text: str, stated: object = None) -> str:
     """
     if isinstance(stated, str) and (code := _code(stated)):
         return code
-    sample = text[:_SAMPLE_CHARACTERS].lower()
+    sample = text[:SAMPLE_CHARACTERS].lower()
     for code, script in _SCRIPTS:
         if len(script.findall(sample)) * 2 > len(_letters(sample)):
             return code

@@ -89,6 +89,11 @@ class DocumentEntry(BaseModel):
         return tuple(self.metadata.aliases or ())
 
     @property
+    def about(self) -> str:
+        """What it is called and says of itself, beside its body."""
+        return " ".join((self.title, self.description, *self.tags, *self.aliases))
+
+    @property
     def date_ms(self) -> int:
         """The date as a Unix timestamp in milliseconds."""
         return int(self.metadata.date.timestamp() * 1000)

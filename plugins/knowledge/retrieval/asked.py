@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from gateway.contract import Collection, Condition, Hit, Sparse, VectorQuery
 from gateway.toolkit.bm25 import term_id
-from plugins.knowledge.retrieval.floor import by_language, saying
+from plugins.knowledge.retrieval.floor import by_language, least_share, saying
+from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion, stop_words_of
 from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
 from plugins.knowledge.retrieval.relevance import Candidate, Hits, rank
 
 MAX_POINTS = 5000
 """Points that are weighed where all that matches is counted, the nearest first: of about 500
 documents."""
+PAYLOAD = ("key", "text", "section", "under", "ordinal", "language")
+"""What is wanted of points whose texts are looked at."""
 _MAX_MEASURED = 600
 """Heads and passages of candidates that are compared."""
 
@@ -35,6 +38,8 @@ class Asked:
         tagged: keys of documents of which it is a tag.
         anew: whether a former collection answers, by words.
         is_read: whether the model can read it; else no meanings are compared.
+        foreign: the question, where it is in another language than the model's.
+        about: what a document says of itself, by its key.
     """
 
     question: str
@@ -46,6 +51,8 @@ class Asked:
     tagged: frozenset[str]
     anew: bool
     is_read: bool
+    foreign: ForeignQuestion | None
+    about: Callable[[str], str]
 
     @property
     def by_meaning(self) -> bool:
@@ -92,7 +99,7 @@ class Asked:
         Args:
             keys: the only documents that are looked at.
         """
-        asked = by_language(self.question, self.languages)
+        asked = by_language(self.question, self.languages, stop_words_of(self.foreign))
         words = sorted({word for one in asked.values() for word in one})
         if not words:
             return set()
@@ -106,16 +113,26 @@ class Asked:
             word: {(hit.payload["key"], hit.payload["ordinal"]) for hit in answer}
             for word, answer in zip(words, answers, strict=True)
         }
-        return saying(asked, holding, by_meaning=self.by_meaning, is_read=self.is_read)
+        by_meaning = self.by_meaning and self.foreign is None
+        return saying(asked, holding, least_share(by_meaning=by_meaning, is_read=self.is_read))
 
     async def _wide(self, limit: int, where: tuple[Condition, ...] | None = None) -> Hits:
         """Many hits without their texts; of what the filters admit, or of what else is said."""
         queries = [
-            replace(one, where=one.where if where is None else where, limit=limit, payload=())
-            for one in self.queries.values()
+            replace(
+                one,
+                where=one.where if where is None else where,
+                limit=limit,
+                payload=PAYLOAD if self.foreign and name == MEANING else (),
+            )
+            for name, one in self.queries.items()
         ]
-        answers = map(placed, await self.collection.search(queries))
-        found = dict(zip(self.queries, answers, strict=True))
+        answers = dict(zip(self.queries, await self.collection.search(queries), strict=True))
+        near = answers.pop(MEANING, ())
+        found = {name: placed(answer) for name, answer in answers.items()}
+        if self.by_meaning:
+            weigh = self.foreign.weighed if self.foreign else None
+            found[MEANING] = placed(near) if weigh is None else weigh(near, self.about)
         hits = self._hits(found)
         return replace(hits, is_complete=len(found.get(MEANING, ())) < limit)
 

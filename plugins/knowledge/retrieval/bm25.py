@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from gateway.contract import Sparse
 from gateway.toolkit.bm25 import query_weights, text_weights
 from gateway.toolkit.languages import DEFAULT
-from gateway.toolkit.words import terms
+from gateway.toolkit.words import STOP_WORDS, terms
 
 
 def document(text: str, average: float, language: str = DEFAULT) -> Sparse:
@@ -42,6 +42,7 @@ def query(
     text: str,
     languages: Sequence[str] = (DEFAULT,),
     other_names: Mapping[str, float] = MappingProxyType({}),
+    stop_words: Collection[str] = STOP_WORDS,
 ) -> Sparse:
     """The sparse vector of a question: weight one for each different term.
 
@@ -49,8 +50,9 @@ def query(
         text: the question.
         languages: those of the stored texts; a word is sought as each one's stemmer has it.
         other_names: what the lexicon also calls what was asked, and what that counts.
+        stop_words: words that are left out.
     """
-    asked = [term for language in languages for term in terms(text, language=language)]
+    asked = [term for one in languages for term in terms(text, stop_words, language=one)]
     others: dict[str, float] = {}
     for name, weight in other_names.items():
         for term in (term for one in languages for term in terms(name, language=one)):

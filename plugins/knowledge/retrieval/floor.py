@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 
 from gateway.toolkit.words import terms
 from plugins.knowledge.notes.documents import DocumentEntry
@@ -40,31 +40,29 @@ def reaches(candidate: Candidate) -> bool:
     return candidate.score >= FLOOR * PERFECT
 
 
-def by_language(question: str, languages: Iterable[str]) -> dict[str, frozenset[str]]:
+def by_language(
+    question: str, languages: Iterable[str], stop_words: Collection[str]
+) -> dict[str, frozenset[str]]:
     """The words of a question as the stemmer of each language has them, where there are any."""
-    asked = {one: frozenset(terms(question, language=one)) for one in languages}
+    asked = {one: frozenset(terms(question, stop_words, language=one)) for one in languages}
     return {one: words for one, words in asked.items() if words}
 
 
 def saying(
     asked: Mapping[str, Set[str]],
     holding: Mapping[str, Set[tuple[str, int]]],
-    *,
-    by_meaning: bool,
-    is_read: bool = True,
+    least: float,
 ) -> set[str]:
     """The keys of what answers by what it says, however low it scores.
 
     A document answers that says every word of the question, such as a number or a rare name, in one
-    passage and its head. Fewer words do where no meanings were compared.
+    passage and its head. Fewer words do where little can be said of meanings.
 
     Args:
         asked: the words of the question, by language.
         holding: the keys and ordinals of the passages and heads that hold each word.
-        by_meaning: whether a model compared meanings.
-        is_read: whether the portal's model can read the question.
+        least: the share of the words that it has to exceed (:func:`least_share`).
     """
-    least = MIN_WORD_SHARE if is_read else MIN_UNREAD_SHARE
     found: set[str] = set()
     for words in asked.values():
         held: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
@@ -73,9 +71,21 @@ def saying(
                 held[place].add(word)
         for (key, _), said in held.items():
             count = len(said | held.get((key, 0), set()))
-            if count == len(words) or (not by_meaning and count > least * len(words)):
+            if count == len(words) or count > least * len(words):
                 found.add(key)
     return found
+
+
+def least_share(*, by_meaning: bool, is_read: bool) -> float:
+    """The share of a question's words that a document has to exceed; 1 where it has to hold all.
+
+    Args:
+        by_meaning: whether meanings were compared, by a model that knows the language.
+        is_read: whether the portal's model can read the question.
+    """
+    if by_meaning:
+        return 1.0
+    return MIN_WORD_SHARE if is_read else MIN_UNREAD_SHARE
 
 
 def nothing_fits(entries: Iterable[DocumentEntry]) -> str:

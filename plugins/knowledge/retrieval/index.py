@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gateway.contract import Collection, Condition, Embedder, Host
@@ -133,6 +133,11 @@ class Index:
             found = tuple(one for one, count in zip(STEMMERS, counts, strict=True) if count)
             self._languages = version, found or (DEFAULT,)
         return self._languages[1]
+
+    async def documents_in(self, languages: Iterable[str]) -> int:
+        """How many documents are in some languages."""
+        heads = Condition("ordinal", at_most=0)
+        return await self.collection.count([Condition("language", any_of=tuple(languages)), heads])
 
     @property
     def fingerprint(self) -> str:

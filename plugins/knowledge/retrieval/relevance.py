@@ -196,7 +196,7 @@ def _verbatim(question: str, hits: list[Hit]) -> set[str]:
 
 
 def _holds(hit: Hit, asked: list[str]) -> bool:
-    text = _text(hit)
+    text = text_of(hit)
     looked = unmarked(text)
     if not all(unmarked(word) in looked for word in asked):  # quick, and nearly always the answer
         return False
@@ -207,10 +207,11 @@ def _holds_forms(hit: Hit, question: str) -> bool:
     """Whether a passage holds the words of a question in any form that its language has."""
     language = hit.payload.get("language") or DEFAULT
     asked = _stems(question, language)
-    return bool(asked.strip()) and asked in _stems(_text(hit), language)
+    return bool(asked.strip()) and asked in _stems(text_of(hit), language)
 
 
-def _text(hit: Hit) -> str:
+def text_of(hit: Hit) -> str:
+    """What a passage says, and the headings over and in it."""
     said = hit.payload
     return "\n".join((said.get("text") or "", *said.get("section", ()), *said.get("under", ())))
 

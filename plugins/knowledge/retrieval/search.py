@@ -17,11 +17,12 @@ from plugins.knowledge.facets import NARROWING, counted
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.permalinks import Permalinks
 from plugins.knowledge.results import QuotedPassage, SearchResult, SearchResults
-from plugins.knowledge.retrieval import bm25, rerank
-from plugins.knowledge.retrieval.asked import Asked
+from plugins.knowledge.retrieval import bm25, foreign_questions, rerank
+from plugins.knowledge.retrieval.asked import PAYLOAD, Asked
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 from plugins.knowledge.retrieval.floor import nothing_fits, reaches
+from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion, stop_words_of
 from plugins.knowledge.retrieval.holding import Found, holding_first, with_successors
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
@@ -29,7 +30,7 @@ from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE
 from plugins.knowledge.retrieval.questions import check_question
 from plugins.knowledge.retrieval.quotes import further, quotes
-from plugins.knowledge.retrieval.readable import reads
+from plugins.knowledge.retrieval.readable import UNREAD_NOTE, reads
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate
 from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
@@ -46,16 +47,11 @@ _MAX_TERM_HITS = 30
 """Passages and heads that are found by words, and as many whole documents."""
 _MAX_LIKELY = 30
 """The documents whose points are all compared: more than are shown, as what is compared moves."""
-_PAYLOAD = ("key", "text", "section", "under", "ordinal", "language")
 _ANEW_NOTE = (
     "The index is being made anew, for another model or version: until it is whole, results are "
     "found by words alone."
 )
 _KEYWORD_NOTE = "This portal has no embedding model: results are found by words alone."
-_UNREAD_NOTE = (
-    "This portal's embedding model cannot read the script of the question: results are found by "
-    "words alone."
-)
 
 
 class Search:
@@ -141,8 +137,9 @@ class Search:
         """The answer; what matches is counted, unless it is None."""
         anew = _ANEW_NOTE if asked.anew else None
         without_model = _KEYWORD_NOTE if self._host.embedder is None else None
-        unread = None if asked.is_read else _UNREAD_NOTE
-        notes = [note, self.unfinished(), anew, without_model, unread]
+        unread = None if asked.is_read else UNREAD_NOTE
+        foreign = foreign_questions.NOTE if asked.foreign else None
+        notes = [note, self.unfinished(), anew, without_model, unread, foreign]
         return SearchResults(
             results=results,
             mode="hybrid" if asked.by_meaning else "keyword",
@@ -157,13 +154,15 @@ class Search:
         is_read = (model := self._host.embedder) is None or reads(model.model, question)
         says_something = any(each.isalnum() for each in question)  # signs alone mean nothing
         embedder = model if is_read and says_something and meaning is not False else None
+        foreign = ForeignQuestion.of(embedder.model, question) if embedder else None
         where = self._where(filters, up_to)
         former = await self._index.former(len(self._store.entries(Tier.MEMBERS)))
         languages = await self._index.languages(self._store.version)
-        sparse = bm25.query(question, languages, self._names.other_names(question, up_to))
+        other_names = self._names.other_names(question, up_to)
+        sparse = bm25.query(question, languages, other_names, stop_words_of(foreign))
         queries = {}
         if sparse.indices:
-            queries[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS, _PAYLOAD)
+            queries[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS, PAYLOAD)
         if sparse.indices and former is None:
             queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS)
         if embedder is not None and former is None:
@@ -179,6 +178,8 @@ class Search:
             tagged=frozenset(one.key for one in self._names.tagged(question, up_to)),
             anew=former is not None,
             is_read=is_read,
+            foreign=foreign if former is None else None,
+            about=lambda key: entry.about if (entry := self._store.entry(key, up_to)) else "",
         )
 
     def _where(self, filters: SearchFilters, up_to: Tier) -> tuple[Condition, ...]:

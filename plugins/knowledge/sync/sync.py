@@ -144,6 +144,7 @@ class Sync:
 
     Attributes:
         status: how the last sync went.
+        index: the search index.
         own: where this process keeps the manifest of its index.
         removes_emptied: whether the documents of an empty directory are removed.
     """
@@ -162,7 +163,7 @@ class Sync:
         self._sources = sources
         self._objects = objects
         self._store = store
-        self._index = index
+        self.index = index
         self._rules = rules
         self._data_dir = data_dir
         self.own = data_dir / "manifest.json"
@@ -177,18 +178,13 @@ class Sync:
         """Whether store and index are being brought up to date, or compared, just now."""
         return self._running.locked()
 
-    @property
-    def has_lost_index(self) -> bool:
-        """Whether the index was gone from the vector store, and is still to be filled."""
-        return self._index.is_lost
-
     def unfinished(self) -> str:
         """What an answer says while it comes from a part of the base; else an empty text."""
-        return self.status.unfinished() or (_LOST if self.has_lost_index else "")
+        return self.status.unfinished() or (_LOST if self.index.is_lost else "")
 
     async def load(self) -> None:
         """Show what an earlier process left in the store."""
-        self._manifest = await self._manifests.load(self._index.fingerprint)
+        self._manifest = await self._manifests.load(self.index.fingerprint)
         self.status.notes = len(self._manifest.files)
         self._store.show(self._manifest.entries().values())
 
@@ -210,7 +206,7 @@ class Sync:
                 raise
             self.status.error = ""
             self.status.ready = True
-            self._index.is_lost &= self._manifest.index != self._index.fingerprint
+            self.index.is_lost &= self._manifest.index != self.index.fingerprint
             if len(outcome.written) >= MANY_DOCUMENTS:
                 await asyncio.to_thread(give_back)
             return outcome
@@ -233,7 +229,7 @@ class Sync:
         unready = theirs is None or theirs.pending or theirs.rules != self._rules
         if theirs is None or (finished and unready):
             return Outcome()
-        indexed = theirs.index == self._index.fingerprint
+        indexed = theirs.index == self.index.fingerprint
         if indexed and theirs == self._manifest:
             self._seen = seen
             return Outcome()
@@ -248,7 +244,7 @@ class Sync:
             doubted = {"pending": sorted({*mine.pending, *theirs.pending, *found.keys})}
             self._manifest = theirs.model_copy(update=doubted)
             return Outcome()
-        taken = await adopt_manifest(found, theirs, self._store, self._index, indexed=indexed)
+        taken = await adopt_manifest(found, theirs, self._store, self.index, indexed=indexed)
         undone = {
             "pending": sorted({*mine.pending, *taken.pending}),
             "pending_raw": sorted({*mine.pending_raw, *taken.pending_raw}),
@@ -265,7 +261,7 @@ class Sync:
     def _known(self) -> Manifest:
         """What is served, and in the index for sure."""
         mine = self._manifest
-        if mine.index == self._index.fingerprint:
+        if mine.index == self.index.fingerprint:
             return mine
         shown = {entry.key for entry in mine.entries().values()}
         return Manifest(pending=sorted({*mine.pending, *shown}))
@@ -327,12 +323,12 @@ class Sync:
         self.status.update(plan.files, plan.problems)
         after = Manifest(
             rules=self._rules,
-            index=self._index.fingerprint,
+            index=self.index.fingerprint,
             commits={source.key: scan.commit for source, scan in scans},
             files=plan.files,
         )
         if not plan.changes_nothing:
-            transfer = Transfer(self._objects, self._store, self._index, self._save, self._data_dir)
+            transfer = Transfer(self._objects, self._store, self.index, self._save, self._data_dir)
             await transfer.carry_out(plan, self._manifest, after, progress)
         if recorded := after != self._manifest:
             await self._save(after)
@@ -383,7 +379,7 @@ class Sync:
                 refuse_emptied(scans, self._manifest)
         else:
             scans = [instead]
-        known, index = self._manifest, self._index.fingerprint
+        known, index = self._manifest, self.index.fingerprint
         return scans, Planner(known, scans, self._rules, index, self._freshness, convert)
 
     def _reported(self, progress: OnDocuments) -> OnDocuments:

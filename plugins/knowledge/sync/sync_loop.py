@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +18,7 @@ from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.notes.secrets import TAKEN_OUT
-from plugins.knowledge.retrieval.readable import advice
+from plugins.knowledge.retrieval.readable import FOREIGN_LANGUAGES, advice
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import progress_bar
 from plugins.knowledge.sync.follower import Follower, Report
@@ -207,7 +207,7 @@ class SyncLoop:
         """Sync where a note is to be published by now, or no more, and nobody has changed it; and
         where the index was lost."""
         turns = self._sync.status.turns
-        if self._sync.has_lost_index or (turns is not None and turns <= datetime.now(UTC)):
+        if self._sync.index.is_lost or (turns is not None and turns <= datetime.now(UTC)):
             await self.sync_once()
 
     async def _retry_behind(self) -> None:
@@ -244,9 +244,9 @@ class SyncLoop:
         status = self._sync.status
         late = any(one.error or not one.is_served for one in self.followers)
         behind = late or bool(status.error) or not status.ready or self._sync.is_running
-        return replace(self._health(), behind=behind)
+        return replace(self._health(await self._advice()), behind=behind)
 
-    def _health(self) -> Health:
+    def _health(self, better: str) -> Health:
         status = self._sync.status
         served = self.documents
         errors = sum(problem.severity == "error" for problem in status.problems)
@@ -261,7 +261,7 @@ class SyncLoop:
         }
         if taken:
             facts["taken_out"] = [str(one) for one in taken][:20]
-        if better := self._advice():
+        if better:
             facts["advice"] = better
         if self.followers:
             facts["commits"] = {one.source.key: one.source.listing.commit for one in self.followers}
@@ -285,13 +285,15 @@ class SyncLoop:
         told = (_indexing(status), _taken_out(taken) if taken else "", better)
         return Health("ok", " ".join(filter(None, told)), facts)
 
-    def _advice(self) -> str:
+    async def _advice(self) -> str:
         """What is better done about the model; told again only where documents have changed."""
         embedder, entries = self._host.embedder, self._store.entries(Tier.MEMBERS)
         if embedder is None:
             return ""
-        if self._advised[0] is not entries:
-            self._advised = entries, advice(embedder.model, entries)
+        if self._advised[0] is not entries and not self._sync.is_running:
+            with suppress(Exception):  # it is told once the vector store answers
+                foreign = await self._sync.index.documents_in(FOREIGN_LANGUAGES)
+                self._advised = entries, advice(embedder.model, entries, foreign)
         return self._advised[1]
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,6 +10,7 @@ import pytest
 
 from gateway.contract import Objects, Tier, Unruled
 from gateway.services.objects import ObjectService
+from gateway.toolkit.languages import language_of
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.retrieval.index import Index
@@ -55,6 +56,10 @@ class StoredIndex:
 
     async def finish(self) -> None:
         return
+
+    async def documents_in(self, languages: Collection[str]) -> int:
+        documents = (await self.documents()).values()
+        return sum(language_of(one.content) in languages for one in documents)
 
     async def stock(self) -> StoredStock:
         return StoredStock(await self.documents())

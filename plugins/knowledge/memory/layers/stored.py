@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
@@ -153,20 +153,31 @@ class StoredLayer:
         told: Mapping[str, Scored] = MappingProxyType({}),
     ) -> list[Scored]:
         """Each candidate with its score; one that is far in meaning is as far as the furthest."""
-        least = min((one.cosine or 0.0 for one in near.values()), default=0.0)
+        ids = words.keys() | near.keys() | told.keys()
+        worth = await self._worth(ids, question)
+        least = min((_alike(one, worth) for one in near.values()), default=0.0)
         ranked = []
-        for id in words.keys() | near.keys() | told.keys():
+        for id in ids:
             said = words[id].score if id in words else 0.0
             all_said = id in words and words[id].says_all
             one = near.get(id) or told.get(id) or words[id]
-            ranked.append(_weighed(one, question.mode, said, least, says_all=all_said))
+            alike = _alike(one, worth, least)
+            ranked.append(_weighed(one, question.mode, said, alike, says_all=all_said))
             if id in told:
-                ranked.append(_weighed(told[id], question.mode, said, least, is_named=True))
+                alike = _alike(told[id], worth, least)
+                ranked.append(_weighed(told[id], question.mode, said, alike, is_named=True))
         ranked = merge_results([ranked])
         if numbers := best_numbers(ranked):
             beside = await self._reads.neighbours(numbers, self.layer, question)
-            ranked = sort_by_score(with_neighbours(ranked, beside, similarity(least)))
+            ranked = sort_by_score(with_neighbours(ranked, beside, least))
         return ranked
+
+    async def _worth(self, ids: Collection[str], question: Question) -> Mapping[str, float]:
+        """How much of their similarity entries are worth; those that are not named, all of it."""
+        if (foreign := question.foreign) is None:
+            return {}
+        records = await self._reads.read(ids, question.keys)
+        return {id: foreign.weight(one.text) for id, one in records.items()}
 
     def _of_its_own(self, question: Question) -> Question:
         entry_filter = question.entry_filter
@@ -189,11 +200,16 @@ def _current(near: Sequence[NearVector], admitted: Mapping[str, Scored]) -> dict
     }
 
 
+def _alike(one: Scored, worth: Mapping[str, float], least: float = 0.0) -> float:
+    """How similar an entry is, as far as that counts; where it is not known, as the furthest."""
+    return least if one.cosine is None else similarity(one.cosine) * worth.get(one.id, 1.0)
+
+
 def _weighed(
     one: Scored,
     mode: Mode,
     said: float,
-    least: float,
+    alike: float,
     *,
     is_named: bool = False,
     says_all: bool = False,
@@ -204,11 +220,10 @@ def _weighed(
         one: the candidate.
         mode: what counts.
         said: what its words are worth.
-        least: how near it is where that is not known.
+        alike: how similar it is.
         is_named: whether the question names who says it.
         says_all: whether it has every word of the question.
     """
-    alike = similarity(least if one.cosine is None else one.cosine)
     if says_all and mode is Mode.HYBRID:
         alike = max(alike, SAYS_ALL)
     fits = alike if mode is Mode.SEMANTIC else fit(alike, said)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion
+
     Vector = NDArray[np.float32]
 
 
@@ -78,6 +80,7 @@ class Question:
         embedding_error: why there is none though the mode and the portal have one, or None.
         voices: the labels of the turns of those whom the question names.
         focus: the question's vector with less of these names; None where it has none.
+        foreign: the question, where it is in another language than the model's.
         entry_filter: what an answer must be.
         agent: the agent whose session and working memory are asked, or None for all of the
             caller's.
@@ -93,6 +96,7 @@ class Question:
     embedding_error: Exception | None = None
     voices: frozenset[str] = frozenset()
     focus: Vector | None = None
+    foreign: ForeignQuestion | None = None
     entry_filter: EntryFilter = EntryFilter()
     agent: str | None = None
 

@@ -57,6 +57,7 @@ from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.rights.roles import Roles, require_role
 from plugins.knowledge.memory.store.vectors import MemoryVectors
 from plugins.knowledge.memory.store.words import term_ids
+from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion, stop_words_of
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.model.query_context import Vector
@@ -153,6 +154,10 @@ class QueryEngine:
             nearest=nearest if options.nearest else None,
         )
 
+    def foreign(self, question: str) -> ForeignQuestion | None:
+        """The question, where it is in another language than the portal's model."""
+        return ForeignQuestion.of(self.embedder.model, question) if self.embedder else None
+
     async def _with_parts(
         self, gathered: CombinedAnswers, layers: Sequence[SearchLayer], question: Question
     ) -> CombinedAnswers:
@@ -161,7 +166,8 @@ class QueryEngine:
         An answer counts with the part that it answers best.
         """
         for part in parts(question.text):
-            asked = replace(question, text=part, terms=term_ids(part))
+            wanted = term_ids(part, stop_words_of(question.foreign))
+            asked = replace(question, text=part, terms=wanted)
             if question.vector is not None:
                 vector, _ = await self._vector(part, question.mode, layers)
                 asked = await self._focused(replace(asked, vector=vector))
@@ -197,15 +203,17 @@ class QueryEngine:
                 ErrorCode.INVALID_REQUEST, "The query is empty; say what to look for."
             )
         vector, embedding_error = await self._vector(text, request.mode, layers)
+        foreign = None if vector is None else self.foreign(text)
         question = Question(
             text=text,
             mode=request.mode,
             keys=caller_keys(caller),
             person=caller.person,
             limit=_candidates(request),
-            terms=term_ids(text),
+            terms=term_ids(text, stop_words_of(foreign)),
             vector=vector,
             embedding_error=embedding_error,
+            foreign=foreign,
             entry_filter=_narrowing(
                 request.filters,
                 request.layer.user_id,

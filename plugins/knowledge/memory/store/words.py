@@ -7,7 +7,7 @@ among the entries that the caller may read alone: a score must not tell what oth
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.toolkit.bm25 import rarity
 from gateway.toolkit.sql import among_parameter
+from gateway.toolkit.words import STOP_WORDS
 from plugins.knowledge.memory.store.tables import entries, words
 from plugins.knowledge.memory.store.visibility import FilterShape, filter_conditions, readable
 from plugins.knowledge.retrieval import bm25
@@ -40,9 +41,9 @@ def weights(text: str) -> dict[int, float]:
     return dict(zip(sparse.indices, sparse.values, strict=True))
 
 
-def term_ids(question: str) -> tuple[int, ...]:
-    """The terms of a question."""
-    return bm25.query(question).indices[:MAX_TERMS]
+def term_ids(question: str, stop_words: Collection[str] = STOP_WORDS) -> tuple[int, ...]:
+    """The terms of a question, without some words."""
+    return bm25.query(question, stop_words=stop_words).indices[:MAX_TERMS]
 
 
 async def rarities(

@@ -19,7 +19,7 @@ from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import NOTE_PREFIX, Record, is_generated_id
 from plugins.knowledge.memory.model.requests import QueryRequest
-from plugins.knowledge.memory.model.responses import Standing
+from plugins.knowledge.memory.model.responses import QueryResponse, Standing
 from plugins.knowledge.memory.query.lists import ListFilters
 from plugins.knowledge.memory.query.review import OddPair
 from plugins.knowledge.memory.rights.access import caller_keys
@@ -36,6 +36,7 @@ from plugins.knowledge.memory.tools.results import (
     memories,
     said_and_event,
 )
+from plugins.knowledge.retrieval import foreign_questions
 
 MAX_PIECE_BYTES = 8_000
 """Bytes of an entry's content in one answer."""
@@ -167,6 +168,14 @@ class AskedMemory(BaseModel):
         return validate(QueryRequest, request)
 
 
+def _told(memory: Memory, asked: AskedMemory, answer: QueryResponse) -> str:
+    """What to say of the question, and of notes that are not indexed yet."""
+    notes_asked = Layer.ORGANIZATION in answer.metadata.layers_queried
+    unfinished = memory.reader.unfinished() if notes_asked else ""
+    foreign = foreign_questions.NOTE if memory.query.foreign(asked.query) else ""
+    return " ".join(filter(None, (unfinished, foreign)))
+
+
 def _query(memory: Memory) -> Tool:
     async def run(asked: AskedMemory, caller: Caller) -> Memories:
         # By words alone there is no telling what fits.
@@ -180,9 +189,7 @@ def _query(memory: Memory) -> Tool:
             if not asked.layers:
                 archive = asked.request(nearest=0).archived()
                 archived = (await memory.query(archive, caller, floor)).metadata.total_results
-        notes_asked = Layer.ORGANIZATION in answer.metadata.layers_queried
-        unfinished = memory.reader.unfinished() if notes_asked else ""
-        return memories(answer, asked.query, asked.offset, archived, unfinished)
+        return memories(answer, asked.query, asked.offset, archived, _told(memory, asked, answer))
 
     return Tool(
         "query_memory",

@@ -108,7 +108,7 @@ class Memories(BriefResult):
 
 
 def memories(
-    answer: QueryResponse, question: str, offset: int, archived: int = 0, unfinished: str = ""
+    answer: QueryResponse, question: str, offset: int, archived: int = 0, told: str = ""
 ) -> Memories:
     """An answer within the budget.
 
@@ -117,7 +117,7 @@ def memories(
         question: as it was asked.
         offset: how many results were skipped.
         archived: how many fit in the archive, where that was looked at.
-        unfinished: what to say of notes while a part of the knowledge base is not indexed.
+        told: what to say of the question, and of notes that are not indexed yet.
     """
     asked = frozenset(terms(question))
     shown: list[Remembered] = []
@@ -137,7 +137,7 @@ def memories(
         next_offset=after if shown and after < total else None,
         nearest=[_near(each, asked) for each in near],
         layers=answer.metadata.layers_queried,
-        note=_note(answer, archived, unfinished, fits=bool(shown), offset=offset),
+        note=_note(answer, archived, told, fits=bool(shown), offset=offset),
     )
 
 
@@ -221,7 +221,7 @@ def _times(one: Remembered | Near, standing: str) -> list[str]:
 
 
 def _note(
-    answer: QueryResponse, archived: int, unfinished: str, *, fits: bool, offset: int
+    answer: QueryResponse, archived: int, told: str, *, fits: bool, offset: int
 ) -> str | None:
     said = answer.metadata
     notes = [f"{layer}: {why}" for layer, why in said.layers_failed.items()]
@@ -233,9 +233,7 @@ def _note(
     if said.layers_by_words:
         named = ", ".join(said.layers_by_words)
         notes.append(f"Searched by their words alone, so ask in those: {named}.")
-    if unfinished:
-        notes.append(unfinished)
-    return " ".join(notes) or None
+    return " ".join(filter(None, (*notes, told))) or None
 
 
 class Listed(BaseModel):

@@ -55,7 +55,13 @@ async def test_a_document_says_in_which_language_it_is(
     base: Base, make: Callable[..., Any]
 ) -> None:
     await base.put(make("article/a", "Permisos.", lang="es"), make("article/b", "The house of it."))
-    assert await base.knowledge.index.languages(base.knowledge.store.version) == ("en", "es")
+    index = base.knowledge.index
+    assert await index.languages(base.knowledge.store.version) == ("en", "es")
+    assert [await index.documents_in(own) for own in (["es", "fr"], ["de"], ["en", "es"])] == [
+        1,
+        0,
+        2,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -204,9 +204,14 @@ async def test_the_admin_is_told_of_documents_that_the_model_cannot_read(library
         kept.host.embedder = SimpleNamespace(model="minilm-l6-v2-int8-0")
         health = await kept.health()
         assert (health.state, health.detail) == ("ok", health.facts["advice"])
-        assert health.detail.startswith("1 of 2 documents are in scripts that the embedding model")
+        told = "documents are in languages that the embedding model cannot read"
+        assert health.detail.startswith(f"1 of 2 {told}")
         assert "make multilingual" in health.detail
+        library.note("notes/c.md", "Die Tonne ist im Hof, und der Saal ist im Haus.")
+        await kept.sync_loop.sync_once()
+        assert (await kept.health()).detail.startswith(f"2 of 3 {told}")
         library.delete("notes/a.md")
+        library.delete("notes/c.md")
         await kept.sync_loop.sync_once()
         assert "advice" not in (await kept.health()).facts
 

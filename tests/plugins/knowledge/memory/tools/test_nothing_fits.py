@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.retrieval.foreign_questions import NOTE
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, DEE, Opener, World
 from tests.plugins.knowledge.memory.tools.test_tools import call
+from tests.plugins.knowledge.retrieval.test_foreign_questions import ENGLISH, HalfwayNear
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 KEY = "The fuse box key is under the blue pot."
@@ -110,3 +112,24 @@ async def test_whom_a_conversation_names_is_suggested_as_well(world: World) -> N
     assert "Did you mean Noor?" in await refused(world, "query_memory", query="beds", author="Nor")
     nobody = replace(DEE, person="person:eve")
     assert "Noor" not in await refused(world, "query_memory", nobody, query="beds", author="Nor")
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Wie repariere ich ein Fahrrad?", []),
+        ("Wie lautet der Code?", ["Der Torcode ist jetzt 4711."]),
+        ("Where is the bicycle?", ["Der Torcode ist jetzt 4711.", "Das Fest ist im Juli."]),
+    ],
+)
+async def test_in_a_language_that_the_model_does_not_know_a_word_in_common_is_wanted(
+    open_world: Opener, question: str, answers: list[str]
+) -> None:
+    """To this model everything is near; by itself that says nothing there."""
+    world = await open_world(HalfwayNear(ENGLISH))
+    for content in ("Der Torcode ist jetzt 4711.", "Das Fest ist im Juli."):
+        await call(world, "remember", content=content)
+    answer = await call(world, "query_memory", query=question)
+    assert sorted(one.content for one in answer.results) == sorted(answers)
+    assert len(answer.results) + len(answer.nearest) == 2
+    assert (NOTE in (answer.note or "")) is question.startswith("Wie")

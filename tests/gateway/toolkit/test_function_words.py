@@ -1,0 +1,36 @@
+"""What words without a meaning of their own tell: the language of a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway.toolkit.function_words import FUNCTION_WORDS, told_language
+from gateway.toolkit.languages import STEMMERS
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Wie repariere ich ein Fahrrad?", "de"),
+        ("¿Cómo se arregla una bicicleta?", "es"),
+        ("Como se arregla una bicicleta", "es"),
+        ("Comment réparer un vélo ?", "fr"),
+        ("Come si ripara una bicicletta?", "it"),
+        ("Hoe kan ik mijn fiets maken?", "nl"),
+        ("Hogyan kell egy biciklit javítani?", "hu"),
+        ("How do I repair a bicycle?", "en"),
+        ("Who is in Die Zauberflöte?", "en"),
+    ],
+)
+def test_a_question_tells_its_language(question: str, language: str) -> None:
+    assert told_language(question) == language
+
+
+@pytest.mark.parametrize("text", ["", "DAO", "Die Hard", "Casa Verde", "Quorum Budget Haus"])
+def test_a_name_or_words_alone_tell_none(text: str) -> None:
+    assert told_language(text) is None
+
+
+def test_every_language_has_a_stemmer_and_its_words_in_small_letters() -> None:
+    assert FUNCTION_WORDS.keys() <= STEMMERS.keys()
+    assert all(word == word.lower() for own in FUNCTION_WORDS.values() for word in own)
