@@ -83,62 +83,6 @@ async def test_what_is_no_longer_published_leaves_store_and_index(library: Any, 
     await library.agrees()
 
 
-def touch(file: Path, days_ago: int = 0) -> datetime:
-    """Have a file seem to be written some days ago; when that was."""
-    moment = datetime.now(UTC).replace(microsecond=0) - timedelta(days=days_ago)
-    os.utime(file, (moment.timestamp(), moment.timestamp()))
-    return moment
-
-
-async def test_a_file_that_is_only_touched_has_not_changed(library: Any) -> None:
-    undated, dated = library.note("notes/a.md", date=None), library.note("notes/b.md")
-    written = touch(undated, days_ago=9)
-    await library.sync()
-    before = [await library.document(f"file/{name}") for name in "ab"]
-    assert before[0].written == written
-    for days in (5, 1):
-        touch(undated, days_ago=days)
-        touch(dated, days_ago=days)
-        await library.start()
-        assert (await library.sync()).written == []
-    assert [await library.document(f"file/{name}") for name in "ab"] == before
-    undated.write_bytes(undated.read_bytes() + b" More.")
-    changed = touch(undated, days_ago=1)
-    assert (await library.sync()).written == ["file/a"]
-    assert (await library.document("file/a")).written == changed
-
-
-async def test_a_text_that_changes_is_noticed_whatever_date_it_states(library: Any) -> None:
-    file = library.note("notes/a.md", "One.")
-    touch(file, days_ago=9)
-    await library.sync()
-    before = await library.document("file/a")
-    assert (before.changed_at, before.rewritten) == (None, before.written)
-    library.note("notes/a.md", "Two.")
-    changed = touch(file, days_ago=5)
-    await library.sync()
-    document = await library.document("file/a")
-    assert (document.changed_at, document.rewritten) == (changed, changed)
-    assert document.written == before.written
-    assert document.synced_at > before.synced_at
-    await library.agrees()
-
-
-async def test_a_text_that_is_read_another_way_has_not_changed(library: Any) -> None:
-    file = library.note("notes/a.md", "One.")
-    await library.sync()
-    before, text = await library.document("file/a"), file.read_bytes()
-    file.write_bytes(b"---\n: {\n---\nOne.")  # broken, and mended
-    await library.sync()
-    file.write_bytes(text)
-    library.config["sources"] = [{"directory": library.notes, "tier": "members"}]
-    await library.start()
-    assert (await library.sync()).written == ["file/a"]
-    after = await library.document("file/a")
-    assert after.tier is Tier.MEMBERS
-    assert (after.changed_at, after.synced_at) == (None, before.synced_at)
-
-
 async def test_a_sync_with_nothing_changed_writes_nothing(library: Any) -> None:
     library.note("tags/dao.md")
     await library.sync()
