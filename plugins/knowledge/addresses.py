@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import accumulate, islice
 from urllib.parse import unquote
@@ -77,8 +78,11 @@ def stated(entry: DocumentEntry) -> Iterator[str]:
 
 
 def stem(path: str) -> str:
-    """A path without what different writers leave out: the ending, and an ``index``."""
-    lower = path.rstrip("/").lower()
+    """A path without what different writers leave out: the ending, and an ``index``.
+
+    macOS gives file names with marks that stand apart from their letters; links seldom have these.
+    """
+    lower = unicodedata.normalize("NFC", path).rstrip("/").lower()
     ending = next((one for one in (*SUFFIXES, *_PAGE_SUFFIXES) if lower.endswith(one)), "")
     folder, _, name = lower.removesuffix(ending).rpartition("/")
     return folder if name in ("index", "readme", ".") else posixpath.join(folder, name)

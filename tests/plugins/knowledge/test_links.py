@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ PATHS = {
     "about": "about.md",
     "team-about": "team/about.md",
     "who": "team/who (we are).md",
+    "exercise": unicodedata.normalize("NFD", "\u00fcbungen/\u00fcbung.md"),
 }
 
 
@@ -228,3 +230,14 @@ async def test_only_names_of_notes_are_said_to_lead_nowhere(
     await base.put(page("sidebar", text))
     found = await base.knowledge.related(ContentType.ARTICLE, "sidebar", Tier.OPEN)
     assert found.dangling == dangling
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["<\u00fcbungen/\u00fcbung.md>", "%C3%BCbungen/%C3%BCbung.md", "<u\u0308bungen/u\u0308bung>"],
+)
+async def test_a_link_leads_to_a_file_whose_marks_stand_apart_from_their_letters(
+    base: Base, link: str
+) -> None:
+    """As macOS names files."""
+    assert await leads(base, "about", link) == (["exercise"], [])
