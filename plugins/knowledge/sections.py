@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gateway.toolkit.anchors import anchor
@@ -57,12 +58,12 @@ def called(found: Sequence[Section], name: str) -> Section | None:
     """
     sought = _sought(name)
     lower = sought.lower()
-    tests = (
-        lambda one: " > ".join(one.trail) == sought,
-        lambda one: one.trail[-1].lower() == lower,
-        lambda one: " > ".join(one.trail).lower().endswith(f" > {lower}"),
+    tests: tuple[Callable[[Section], bool], ...] = (
+        lambda one: _composed(" > ".join(one.trail)) == sought,
+        lambda one: _composed(one.trail[-1]).lower() == lower,
+        lambda one: _composed(" > ".join(one.trail)).lower().endswith(f" > {lower}"),
         lambda one: lower in (one.place.anchor.lower(), one.place.on_github),
-        lambda one: anchor(sought) in (one.place.anchor, anchor(one.trail[-1])),
+        lambda one: anchor(sought) in (one.place.anchor, anchor(_composed(one.trail[-1]))),
     )
     return next((one for holds in tests for one in found if holds(one)), None)
 
@@ -76,7 +77,7 @@ def also_called(found: Sequence[Section], one: Section, name: str) -> list[Secti
         name: what was asked for.
     """
     above, _, heading = _sought(name).rpartition(" > ")
-    if anchor(heading) != anchor(one.heading):  # with its number
+    if anchor(heading) != anchor(_composed(one.heading)):  # with its number
         return []
     alike = (each for each in found if each is not one and each.heading == one.heading)
     return [each for each in alike if not above or each.trail[:-1] == one.trail[:-1]]
@@ -95,4 +96,9 @@ def _ends(heads: Sequence[Heading], last: int) -> list[int]:
 
 
 def _sought(name: str) -> str:
-    return name.strip().lstrip("#").strip()
+    return _composed(name).strip().lstrip("#").strip()
+
+
+def _composed(text: str) -> str:
+    """A text whose letters have their marks in them: macOS writes these apart."""
+    return unicodedata.normalize("NFC", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
@@ -124,7 +125,7 @@ class DocumentEntry(BaseModel):
 
     def _text(self, name: str) -> str:
         value = getattr(self.metadata, name, None)
-        return value if isinstance(value, str) else ""
+        return unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
 
 
 class Document(DocumentEntry):

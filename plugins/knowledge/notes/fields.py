@@ -7,6 +7,7 @@ a ValueError whose text goes behind ``file:line:`` in a report.
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import UTC, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Annotated, Any, TypeVar
@@ -86,6 +87,8 @@ def parse_text(value: Any) -> str:
 def parse_texts(value: Any) -> list[str]:
     """A list of texts: a single one stands for a list of one; nothing is left of empty items.
 
+    Letters with marks have one form (NFC): macOS writes another, and two would not be the same.
+
     Raises:
         ValueError: an item is a mapping.
     """
@@ -96,7 +99,7 @@ def parse_texts(value: Any) -> list[str]:
     if isinstance(value, bool):
         return ["true" if value else "false"]
     if isinstance(value, str | int | float):
-        text = str(value).strip()
+        text = unicodedata.normalize("NFC", str(value)).strip()
         return [text] if text else []
     raise ValueError(f"expected text, found {_shown(value)}")
 

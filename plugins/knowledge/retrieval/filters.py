@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, datetime, time, timedelta
 from typing import Annotated, Literal
 
@@ -53,7 +54,7 @@ class Filters(BaseModel):
             wanted.append(Condition("contentType", any_of=types))
         for field, value in (("group", self.group), ("release", self.release)):
             if value:
-                wanted.append(Condition(field, any_of=(value.strip().lower(),)))
+                wanted.append(Condition(field, any_of=(_plain(value),)))
         return tuple(wanted)
 
     def admits(self, entry: DocumentEntry) -> bool:
@@ -106,7 +107,7 @@ class SearchFilters(Filters):
         """What the store must check, the tier of the documents included."""
         wanted = list(super().conditions(up_to))
         if self.status:
-            wanted.append(Condition("status", any_of=(self.status.strip().lower(),)))
+            wanted.append(Condition("status", any_of=(_plain(self.status),)))
         if self.tags:
             wanted.append(Condition("tags", any_of=tuple(tag.lower() for tag in self.tags)))
         if self.date_from or self.date_to:
@@ -140,7 +141,11 @@ def _end(latest: datetime) -> int:
 
 
 def _same(wanted: str | None, value: str) -> bool:
-    return not wanted or wanted.strip().lower() == value.strip().lower()
+    return not wanted or _plain(wanted) == _plain(value)
+
+
+def _plain(value: str) -> str:
+    return unicodedata.normalize("NFC", value).strip().lower()
 
 
 def _ms(moment: datetime) -> int:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+import unicodedata
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -350,3 +352,12 @@ async def test_what_is_near_is_named_but_not_what_is_linked(base: Base) -> None:
     found = await base.knowledge.related(ContentType.ARTICLE, "guide", Tier.OPEN)
     assert "trains" in [one.id for one in found.near]
     assert not {"guide", "votes", "quorum"} & {one.id for one in found.near}
+
+
+@pytest.mark.parametrize("asked", ["Größe", "gro\u0308ße", "Möbel > Größe"])
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_section_is_found_however_its_marks_are_encoded(asked: str, form: Any) -> None:
+    text = unicodedata.normalize(form, "# Möbel\n\n## Größe\n\nZwei.")
+    found = called(sections(text), asked)
+    assert found is not None
+    assert found.text.endswith("Zwei.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import unicodedata
 from typing import Any
 
 from plugins.knowledge.memory.model.record import Record
@@ -50,8 +51,8 @@ def reader(key: str) -> str:
 
 
 def tag(name: str) -> str:
-    """Held by entries with a tag; case makes no difference."""
-    return f"tag:{name.casefold()}"
+    """Held by entries with a tag; case makes no difference, nor how marks are encoded."""
+    return f"tag:{unicodedata.normalize('NFC', name).casefold()}"
 
 
 def source(kind: str) -> str:

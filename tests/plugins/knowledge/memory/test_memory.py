@@ -176,6 +176,14 @@ async def test_filters_narrow_what_is_found(world: World) -> None:
             assert set(await world.found(ANA, "beans", mode=mode, filters=filters)) == expected
 
 
+@pytest.mark.parametrize("tag", ["caf\u00e9", "Cafe\u0301"])
+async def test_a_tag_is_one_however_its_marks_are_encoded(world: World, tag: str) -> None:
+    await world.remember(ANA, "Beans boil.", tags=["Cafe\u0301"])
+    await world.remember(ANA, "Beans roast.", tags=["Caf\u00e9"])
+    found = await world.found(ANA, "beans", filters={"tags": [tag]})
+    assert set(found) == {"Beans boil.", "Beans roast."}
+
+
 async def test_options_decide_what_results_carry(world: World) -> None:
     words = ["grow", "beside", "onions", "in", "sand"]
     for number in range(5):

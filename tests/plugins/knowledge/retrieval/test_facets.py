@@ -204,3 +204,30 @@ async def test_what_a_tier_may_not_see_is_in_no_count(base: Base, tier: Tier) ->
     found = await counted(base, "bread is baked", tier)
     expected = {"crew": 1, "hidden": 1} if tier == Tier.MEMBERS else {"crew": 1}
     assert values(found, "group") == expected
+
+
+async def test_values_are_one_however_their_marks_are_encoded(base: Base) -> None:
+    """Of two notes one is written on a Mac."""
+    apart: dict[str, Any] = {
+        "tags": ["Cafe\u0301"],
+        "group": "Mu\u0308ll",
+        "status": "Gu\u0308ltig",
+    }
+    composed: dict[str, Any] = {
+        "tags": ["Caf\u00e9"],
+        "group": "M\u00fcll",
+        "status": "G\u00fcltig",
+    }
+    await base.put(
+        document("article/a", "Bread is baked.", **apart),
+        document("article/b", "Bread is sold.", **composed),
+    )
+    filtered: list[dict[str, Any]] = [
+        {name: one[name]} for one in (apart, composed) for name in one
+    ]
+    for filters in ({}, *filtered):
+        found = await counted(base, "bread", **filters)
+        assert len(found.results) == 2, filters
+        assert values(found, "tags") == {"caf\u00e9": 2}
+        assert values(found, "group") == {"m\u00fcll": 2}
+        assert values(found, "status") == {"g\u00fcltig": 2}
