@@ -1,53 +1,26 @@
 """The ONNX writer against the same model computed with numpy alone."""
 
 import json
-import math
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import onnxruntime  # type: ignore[import-untyped]
 import pytest
 
 from gateway.services.embedding.bert_onnx import build, read_safetensors
+from tests.gateway.services.embedding.reference_encoder import Names, encoded, norm
 from tests.gateway.services.embedding.tiny_models import TINY, tiny_weights
 
-erf = np.vectorize(math.erf)
-
-Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.floating[Any]]]"
+BERT = Names("self.query", "self.key", "self.value", "output.dense", "output.LayerNorm")
 
 
-def reference(tokens: list[int], w: dict[str, Floats]) -> Floats:
-    """One text through the encoder, as its authors describe it."""
-
-    def dense(x: Floats, name: str) -> Any:
-        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
-
-    def norm(x: Floats, name: str) -> Any:
-        scaled = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + TINY.epsilon)
-        return scaled * w[f"{name}.weight"] + w[f"{name}.bias"]
-
+def reference(tokens: list[int], w: dict[str, Any]) -> Any:
+    """One text through the encoder."""
     tables = {name: w[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position")}
     segment = w["embeddings.token_type_embeddings.weight"][0]
     x = tables["word"][tokens] + tables["position"][: len(tokens)] + segment
-    x = norm(x, "embeddings.LayerNorm")
-    for number in range(TINY.layers):
-        layer = f"encoder.layer.{number}"
-        size = TINY.hidden // TINY.heads
-        q, k, v = (dense(x, f"{layer}.attention.self.{part}") for part in ("query", "key", "value"))
-        heads = []
-        for head in range(TINY.heads):
-            part = slice(head * size, (head + 1) * size)
-            scores = np.exp(q[:, part] @ k[:, part].T / math.sqrt(size))
-            heads.append(scores / scores.sum(-1, keepdims=True) @ v[:, part])
-        attended = dense(np.concatenate(heads, axis=1), f"{layer}.attention.output.dense")
-        x = norm(x + attended, f"{layer}.attention.output.LayerNorm")
-        inner = dense(x, f"{layer}.intermediate.dense")
-        inner = inner * 0.5 * (1 + erf(inner / math.sqrt(2)))
-        x = norm(x + dense(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
-    mean = x.mean(axis=0)
-    normed: Floats = mean / np.linalg.norm(mean)
-    return normed
+    return encoded(norm(x, "embeddings.LayerNorm", w), w, BERT)
 
 
 @pytest.mark.parametrize("seed", range(3))

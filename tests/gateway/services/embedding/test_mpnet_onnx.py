@@ -1,6 +1,5 @@
 """The ONNX writer for MPNet against the same model computed with numpy alone."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -9,42 +8,19 @@ import pytest
 
 from gateway.services.embedding.bert_onnx import build
 from gateway.services.embedding.mpnet_onnx import Mpnet, bucket
+from tests.gateway.services.embedding.reference_encoder import Names, encoded, norm
 from tests.gateway.services.embedding.tiny_models import TINY, tiny_mpnet_weights
 
-erf = np.vectorize(math.erf)
+MPNET = Names("attn.q", "attn.k", "attn.v", "attn.o", "LayerNorm")
 
 
 def reference(tokens: list[int], w: dict[str, Any]) -> Any:
-    """One text through the encoder, as its authors describe it."""
-
-    def dense(x: Any, name: str) -> Any:
-        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
-
-    def norm(x: Any, name: str) -> Any:
-        scaled = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + TINY.epsilon)
-        return scaled * w[f"{name}.weight"] + w[f"{name}.bias"]
-
+    """One text through the encoder."""
     places = np.arange(len(tokens))
     kinds = [[bucket(int(other - place)) for other in places] for place in places]
-    heeded = w["encoder.relative_attention_bias.weight"][np.array(kinds)]
     positions = w["embeddings.position_embeddings.weight"][2 + places]
-    x = norm(w["embeddings.word_embeddings.weight"][tokens] + positions, "embeddings.LayerNorm")
-    size = TINY.hidden // TINY.heads
-    for number in range(TINY.layers):
-        layer = f"encoder.layer.{number}"
-        q, k, v = (dense(x, f"{layer}.attention.attn.{part}") for part in "qkv")
-        heads = []
-        for head in range(TINY.heads):
-            part = slice(head * size, (head + 1) * size)
-            scores = np.exp(q[:, part] @ k[:, part].T / math.sqrt(size) + heeded[:, :, head])
-            heads.append(scores / scores.sum(-1, keepdims=True) @ v[:, part])
-        attended = dense(np.concatenate(heads, axis=1), f"{layer}.attention.attn.o")
-        x = norm(x + attended, f"{layer}.attention.LayerNorm")
-        inner = dense(x, f"{layer}.intermediate.dense")
-        inner = inner * 0.5 * (1 + erf(inner / math.sqrt(2)))
-        x = norm(x + dense(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
-    mean = x.mean(axis=0)
-    return mean / np.linalg.norm(mean)
+    x = norm(w["embeddings.word_embeddings.weight"][tokens] + positions, "embeddings.LayerNorm", w)
+    return encoded(x, w, MPNET, w["encoder.relative_attention_bias.weight"][np.array(kinds)])
 
 
 @pytest.mark.parametrize("seed", range(3))
