@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from gateway.contract import Collection, Condition, Hit, Sparse, VectorQuery
@@ -81,8 +81,10 @@ class Asked:
             hits: what was found first; its texts show who holds the question word for word.
             keys: the candidates.
         """
-        every = await self._wide(_MAX_MEASURED, _only(keys))
-        every = replace(every, terms=[*hits.terms, *every.terms])
+        known = {TERMS: _keys(hits.terms), WHOLE: _keys(hits.whole)}
+        asked = {name: keys - known.get(name, set()) for name in self.queries}
+        every = await self._wide(_MAX_MEASURED, asked)
+        every = replace(every, terms=[*hits.terms, *every.terms], whole=[*hits.whole, *every.whole])
         return [one for one in self.weighed(every) if one.key in keys]
 
     async def everything(self) -> list[Candidate]:
@@ -116,25 +118,32 @@ class Asked:
         by_meaning = self.by_meaning and self.foreign is None
         return saying(asked, holding, least_share(by_meaning=by_meaning, is_read=self.is_read))
 
-    async def _wide(self, limit: int, where: tuple[Condition, ...] | None = None) -> Hits:
-        """Many hits without their texts; of what the filters admit, or of what else is said."""
-        queries = [
-            replace(
+    async def _wide(self, limit: int, keys: Mapping[str, Set[str]] | None = None) -> Hits:
+        """Many hits without their texts: of what the filters admit, or of certain documents.
+
+        Args:
+            limit: how many of each signal, at most.
+            keys: the documents that each signal is asked of; of none where it is known already.
+        """
+        queries = {
+            name: replace(
                 one,
-                where=one.where if where is None else where,
+                where=one.where if keys is None else _only(keys[name]),
                 limit=limit,
                 payload=PAYLOAD if self.foreign and name == MEANING else (),
             )
             for name, one in self.queries.items()
-        ]
-        answers = dict(zip(self.queries, await self.collection.search(queries), strict=True))
+            if keys is None or keys[name]
+        }
+        found = await self.collection.search(list(queries.values())) if queries else ()
+        answers = dict(zip(queries, found, strict=True))
         near = answers.pop(MEANING, ())
-        found = {name: placed(answer) for name, answer in answers.items()}
+        by_name = {name: placed(answer) for name, answer in answers.items()}
         if self.by_meaning:
             weigh = self.foreign.weighed if self.foreign else None
-            found[MEANING] = placed(near) if weigh is None else weigh(near, self.about)
-        hits = self._hits(found)
-        return replace(hits, is_complete=len(found.get(MEANING, ())) < limit)
+            by_name[MEANING] = placed(near) if weigh is None else weigh(near, self.about)
+        hits = self._hits(by_name)
+        return replace(hits, is_complete=len(near) < limit)
 
     def _hits(self, found: Mapping[str, list[Hit]]) -> Hits:
         """What the store found, by what was compared."""
@@ -145,3 +154,8 @@ class Asked:
 def _only(keys: Set[str]) -> tuple[Condition, ...]:
     """Points of these documents alone."""
     return (Condition("key", any_of=tuple(sorted(keys))),)
+
+
+def _keys(hits: Iterable[Hit]) -> set[str]:
+    """The documents of hits."""
+    return {one.payload["key"] for one in hits}

@@ -8,8 +8,9 @@ only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from gateway.contract import Condition, Host, Tier, VectorQuery
@@ -200,9 +201,9 @@ class Search:
     ) -> tuple[list[Found], list[Found]]:
         """What is nearest, and of that what answers; each the best first."""
         hits = await asked.nearest()
-        first = self._visible(asked.weighed(hits), filters, up_to)[:_MAX_LIKELY]
+        first = islice(self._visible(asked.weighed(hits), filters, up_to), _MAX_LIKELY)
         measured = await asked.measured(hits, {one.entry.key for one in first})
-        nearest = fitting = self._visible(measured, filters, up_to)
+        nearest = fitting = list(self._visible(measured, filters, up_to))
         if floor and not any(reaches(one.candidate) for one in nearest):
             said = await asked.saying({one.entry.key for one in nearest})
             fitting = [one for one in nearest if one.entry.key in said]
@@ -219,14 +220,12 @@ class Search:
 
     def _visible(
         self, ranked: Iterable[Candidate], filters: SearchFilters, up_to: Tier
-    ) -> list[Found]:
+    ) -> Iterator[Found]:
         """The candidates that the catalogue still shows to this tier, and the filters admit."""
-        entries = ((one, self._store.entry(one.key, up_to)) for one in ranked)
-        return [
-            Found(one, entry)
-            for one, entry in entries
-            if entry is not None and self._admitted(entry, filters, up_to)
-        ]
+        for candidate in ranked:
+            entry = self._store.entry(candidate.key, up_to)
+            if entry is not None and self._admitted(entry, filters, up_to):
+                yield Found(candidate, entry)
 
     def _admitted(self, entry: DocumentEntry, filters: SearchFilters, up_to: Tier) -> bool:
         return filters.admits(entry) and self._held(entry, filters, up_to)
