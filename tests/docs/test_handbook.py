@@ -16,6 +16,7 @@ REFERENCE = "".join(
 )
 NOT_HERE = "artifacts/articles/what-is-not-here-yet.md"
 NAMED = re.compile(r"`([a-z]+(?:_[a-z]+)+|remember|forget|publish)`")
+PAGE = re.compile(r"`(/(?:knowledge|skills_repo|workflows|codegraph|upstreams)(?:/[\w-]+)?)`")
 OTHERS = {"list_notes", "my_notes", "pay_invoice"}
 """Tools of plugins that are made up, as examples."""
 OTHERS |= {"all_of", "github_age", "github_org", "github_team", "pg_dump", "proxy_read_timeout"}
@@ -43,6 +44,12 @@ def test_what_is_said_not_to_be_there_names_no_tool(catalog: Catalog) -> None:
 def test_a_page_names_tools_and_settings_that_there_are(name: str) -> None:
     named = set(NAMED.findall(PAGES[name])) - OTHERS
     assert {word for word in named if not re.search(rf"\b{word}\b", REFERENCE)} == set()
+
+
+def test_the_pages_of_plugins_that_are_named_are_there() -> None:
+    views = {f"/{name}" for name in re.findall(r"### `ui://([\w/-]+)`", REFERENCE)}
+    named = {page for text in PAGES.values() for page in PAGE.findall(text)}
+    assert {"/knowledge/search", "/knowledge/memory"} <= named <= views
 
 
 @pytest.mark.parametrize("plugin", ["knowledge", "codegraph", "skills_repo", "workflows"])
