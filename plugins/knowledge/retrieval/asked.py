@@ -140,8 +140,8 @@ class Asked:
         near = answers.pop(MEANING, ())
         by_name = {name: placed(answer) for name, answer in answers.items()}
         if self.by_meaning:
-            weigh = self.foreign.weighed if self.foreign else None
-            by_name[MEANING] = placed(near) if weigh is None else weigh(near, self.about)
+            foreign = self.foreign
+            by_name[MEANING] = foreign.weighed(near, self.about) if foreign else placed(near)
         hits = self._hits(by_name)
         return replace(hits, is_complete=len(near) < limit)
 

@@ -24,8 +24,8 @@ W_UNSHARED = 0.3
 MIN_PART_CHARACTERS = 4
 """Characters of the shortest stem that may stand inside of a word, as in "Mitgliedsbeitrag"."""
 NOTE = (
-    "This portal's embedding model reads English alone: a text in another language answers where "
-    "it shares a word with the question, so ask in words that it may use."
+    "This portal's embedding model reads English alone. For English texts ask in English; a text "
+    "in another language answers where it shares a word with the question."
 )
 _WORD = re.compile(r"[^\W_]+")
 
