@@ -26,6 +26,14 @@ ANA = Account.of_key(f"0x{'a' * 40}", "ana")
 PAGE = (
     b"---\ntitle: Coordination\ntype: pattern\npublish: true\ntags: [work]\n---\n\n# How\n\nTalk.\n"
 )
+OLD = "artifacts/patterns/coordination.md"
+"""Where that page is."""
+CHANGE = {
+    "title": "Coordination",
+    "contentType": "pattern",
+    "body": "# How\n\nTalk, and write it down.\n",
+    "updates": "pattern/coordination",
+}
 WATER = {"title": "Water rights", "contentType": "pattern", "body": "Who may use the well.\n"}
 NO_QUESTION: Mapping[str, Any] = {
     "access": {"members": {"any_of": ["signed_in"]}},

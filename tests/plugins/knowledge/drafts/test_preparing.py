@@ -6,16 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.plugins.knowledge.drafts.garden import PAGE, Ground
+from tests.plugins.knowledge.drafts.garden import CHANGE, OLD, PAGE, Ground
 from tests.plugins.skills_repo.waiting import until
 
-OLD = "artifacts/patterns/coordination.md"
-CHANGE = {
-    "title": "Coordination",
-    "contentType": "pattern",
-    "body": "# How\n\nTalk, and write it down.\n",
-    "updates": "pattern/coordination",
-}
 PUBLIC: dict[str, Any] = {
     "knowledge": "public",
     "knowledge/create_draft": {"tier": "public", "approve": "nobody"},

@@ -11,17 +11,18 @@ import pytest
 from auth import Account
 from plugins.knowledge.drafts import drafts
 from tests.gateway.surfaces.pages.browser import Browser, forms
-from tests.plugins.knowledge.drafts.garden import NO_QUESTION, PAGE, WATER, Garden, Ground
+from tests.plugins.knowledge.drafts.garden import (
+    CHANGE,
+    NO_QUESTION,
+    OLD,
+    PAGE,
+    WATER,
+    Garden,
+    Ground,
+)
 from tests.plugins.skills_repo.waiting import until
 
 PATH = "artifacts/patterns/water-rights.md"
-OLD = "artifacts/patterns/coordination.md"
-CHANGE = {
-    "title": "Coordination",
-    "contentType": "pattern",
-    "body": "# How\n\nTalk, and write it down.\n",
-    "updates": "pattern/coordination",
-}
 BASE = "http://localhost"
 
 
