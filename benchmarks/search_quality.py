@@ -57,11 +57,16 @@ async def _measure(sets: Path, data: Path, embedding: str) -> list[Row]:
         await opened.sync.run()
         if embedding == "embedded":
             return await rows(opened, sets)
-        return await _of_larger(opened, sets)
+        return await larger_rows(opened, sets)
 
 
-async def _of_larger(opened: Library, sets: Path) -> list[Row]:
-    """Score what the product finds with the larger model."""
+async def larger_rows(opened: Library, sets: Path) -> list[Row]:
+    """Score what the product finds in civic-kb, indexed with the larger model.
+
+    Args:
+        opened: the knowledge base.
+        sets: the directory of data sets.
+    """
     search = _searchers(opened)[PRODUCT]
     found: list[Row] = []
     kinds = {
@@ -108,7 +113,7 @@ def _rows(
         for measure, score in by_measure.items():
             decides = name in (PRODUCT, LARGER) and measure == deciding
             others = [by[measure].mean for other, by in scores.items() if other != name]
-            bar = max(*others, least or 0.0) if decides else None
+            bar = max([least or 0.0, *others]) if decides else None
             found.append(
                 Row(
                     SECTION,

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.judged import OWN_QUESTIONS, judged
 from benchmarks.library import library
-from benchmarks.search_quality import PRODUCT, rows
+from benchmarks.search_quality import LARGER, PRODUCT, larger_rows, rows
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(1800)]
 
@@ -28,10 +28,14 @@ async def test_the_product_beats_keywords_and_similarity_on_both_kinds_of_questi
         await opened.sync.run()
         read = opened.usage.texts
         measured = {row.what: row for row in await rows(opened, test_data)}
+        same = await larger_rows(opened, test_data)  # of the same model they are the same
         asked = opened.usage.texts
         await opened.sync.run()
         assert read > 2000
         assert opened.usage.texts == asked
+    for row in same:
+        assert row.value == measured[row.what.replace(LARGER, PRODUCT)].value
+    assert [row.bar.limit for row in same if row.bar] == [0.65, 0.65]
     deciding = [row for what, row in measured.items() if PRODUCT in what and row.bar]
     assert len(deciding) == 3
     assert [row.what for row in deciding if row.missed] == []
