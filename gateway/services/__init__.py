@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from gateway.contract.backend_errors import is_outage
 from gateway.contract.jobs import Jobs
 from gateway.contract.models import Models
 from gateway.contract.services import Cache, Database, Embedder, Objects, Reranker, Vectors
@@ -30,6 +29,7 @@ from gateway.services.models.service import ModelService
 from gateway.services.objects import ObjectService, open_objects
 from gateway.services.secrets import address, resolve
 from gateway.toolkit.background import background
+from gateway.toolkit.reasons import log_fields
 from gateway.toolkit.retry import backoff
 
 if TYPE_CHECKING:
@@ -247,9 +247,8 @@ class Services:
                 await asyncio.shield(self.jobs.launch(on_demand=on_demand))
                 return
             except Exception as error:
-                kind, away = type(error).__name__, is_outage(error)
-                how = {"reason": str(error).partition("\n")[0]} if away else {"exc_info": error}
-                log.error("jobs_not_launched", again_in_seconds=pause, kind=kind, **how)
+                kind, told = type(error).__name__, log_fields(error)
+                log.error("jobs_not_launched", again_in_seconds=pause, kind=kind, **told)
                 problem = f"services.database: jobs do not run ({kind})"
             self.notices.append(problem)
             await asyncio.sleep(pause)

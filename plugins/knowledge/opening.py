@@ -10,6 +10,7 @@ from typing import Any
 from gateway.contract import Host, Offer
 from gateway.repositories import Deliveries
 from gateway.toolkit.background import background, every
+from gateway.toolkit.reasons import log_fields
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.drafts.opening import with_drafts
 from plugins.knowledge.jobs import SyncJobs
@@ -56,7 +57,7 @@ def _upkeep_of(index: Index, host: Host) -> list[Coroutine[Any, Any, None]]:
         return []
 
     def failed(error: Exception) -> None:
-        host.log.error("replaced collections are not looked after", exc_info=error)
+        host.log.error("replaced collections are not looked after", **log_fields(error))
 
     return [every(LOOK_INTERVAL_S, index.look_after_replaced, failed, first_s=0.0)]
 

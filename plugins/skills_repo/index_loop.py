@@ -13,6 +13,7 @@ from typing import Any
 from gateway.contract import Health, Host, JobRun, Offer, ToolFailed, follow_each
 from gateway.repositories import Repository
 from gateway.toolkit.background import background, cancel, start
+from gateway.toolkit.reasons import log_fields
 from gateway.toolkit.spans import span
 from plugins.skills_repo.catalogue import Catalogue
 from plugins.skills_repo.config import Source
@@ -158,7 +159,7 @@ class IndexLoop:
         except Exception as error:
             said = f"Search is not up to date: {error or type(error).__name__}."
             self._status.search_error = said
-            self._host.log.error("search_not_refreshed", exc_info=error)
+            self._host.log.error("search_not_refreshed", **log_fields(error))
 
     # How it is built.
 
@@ -230,7 +231,7 @@ class IndexLoop:
             changed = [name for name in concerned if not await self._is_as_read(name)]
             return not await self.rebuild(changed) if changed else True
         except Exception as error:
-            self._host.log.error("index_not_looked_after", exc_info=error)
+            self._host.log.error("index_not_looked_after", **log_fields(error))
             return False
 
     async def _is_as_read(self, name: str) -> bool:
@@ -264,7 +265,7 @@ class IndexLoop:
         try:
             await step
         except Exception as error:
-            self._host.log.error("index_not_looked_after", exc_info=error)
+            self._host.log.error("index_not_looked_after", **log_fields(error))
 
     async def _look(self) -> None:
         """Serve the indexes that another process has built since."""

@@ -153,7 +153,8 @@ class Clients:
             )
             if answer.status_code != 200:
                 return
-            status = answer.json()["status"]
+            progress = answer.json()
+            status, batch.told = progress["status"], _told(progress)
             if status == "failed":
                 self._ledger.broke(f"a batch failed: {answer.text[:300]}")
             if status in ("completed", "failed"):
@@ -189,6 +190,11 @@ async def running(clients: Clients) -> AsyncGenerator[None]:
     finally:
         ended.set()
         await task
+
+
+def _told(progress: dict[str, Any]) -> str:
+    written = progress["results"]["succeeded"]
+    return f"{progress['status']}, {written} written, {progress.get('message')}"
 
 
 def _headers(person: str) -> dict[str, str]:

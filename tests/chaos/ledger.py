@@ -21,6 +21,7 @@ class Batch:
         taken_at: when it was taken, in the clock's seconds.
         done_at: when it was seen to be done, or None.
         is_given_up: whether it has not moved for so long that nobody waits for it.
+        told: what was heard of it last.
     """
 
     results: str
@@ -28,6 +29,7 @@ class Batch:
     taken_at: float
     done_at: float | None = None
     is_given_up: bool = False
+    told: str = "nothing"
 
 
 @dataclass
@@ -85,7 +87,8 @@ class Ledger:
             waited = now - max(batch.taken_at, healed_at)
             if waited > PATIENCE_SECONDS:
                 batch.is_given_up = True
-                self.broke(f"the batch {batch.results} has not moved for {waited:.0f} s")
+                stands = f"has not moved for {waited:.0f} s: {batch.told}"
+                self.broke(f"the batch {batch.results} {stands}")
 
     def slowness(self, fault: str) -> float:
         """How many times as long open searches took meanwhile, at the 99th percentile."""

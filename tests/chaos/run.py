@@ -60,8 +60,9 @@ def chaos(
         asyncio.run(_endured(all_of_it, ledger, seed, minutes * 60, tell, only, pause_seconds))
         _reckon(all_of_it, ledger, began)
         for portal in {each.portal for each in all_of_it.replicas}:
-            if "Traceback" in portal.printed:
-                ledger.broke(f"a traceback was printed: {portal.printed[-2000:]}")
+            before, traceback, after = portal.printed.partition("Traceback")
+            if traceback:
+                ledger.broke(f"a traceback: {before[-500:]}{traceback}{after[:4000]}")
     return ledger
 
 

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from gateway.contract import Change, Health, Host, Tier, follow
 from gateway.toolkit.background import background, cancel, every
+from gateway.toolkit.reasons import log_fields
 from gateway.toolkit.spans import span
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.frontmatter import Problem
@@ -189,7 +190,7 @@ class SyncLoop:
             await asyncio.sleep(POLL_INTERVAL_S)
 
     def _round_failed(self, error: Exception) -> None:
-        self._host.log.error("the sync is not looked after", exc_info=error)
+        self._host.log.error("the sync is not looked after", **log_fields(error))
 
     async def _adopt(self) -> None:
         """Serve what another process has synced; a failure is made up for by the next look."""
@@ -337,8 +338,8 @@ class SyncLoop:
         """Log a failure, but not again at every retry; its traceback if it is no one's fault."""
         reason = str(error) or type(error).__name__
         if reason != self._logged:
-            trace = None if isinstance(error, OSError) else error
-            self._host.log.error("sync failed, trying again", reason=reason, exc_info=trace)
+            told = log_fields(error) | {"reason": reason}
+            self._host.log.error("sync failed, trying again", **told)
             self._logged = reason
 
 

@@ -50,8 +50,8 @@ MAX_ERRORS = 1000
 """Errors that one answer lists."""
 RETRY_TIMEOUT = timedelta(days=1)
 """How long a batch is retried after it was sent, while a store does not answer."""
-_MAX_WAIT_S = 60.0
-"""Seconds between two retries, at most."""
+_MAX_WAIT_S = 10.0
+"""Seconds between two retries, at most: so late a batch goes on after its store is back."""
 
 Progress = Callable[[int, int], None]
 """``progress(done, total)``: hears how far a batch is."""

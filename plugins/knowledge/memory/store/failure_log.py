@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gateway.toolkit.reasons import log_fields
+
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
@@ -33,4 +35,4 @@ class FailureLog:
         last = self._logged.get(layer)
         if last is None or now - last >= LOG_INTERVAL_S:
             self._logged[layer] = now
-            self._log.error("memory layer failed", layer=str(layer), exc_info=error)
+            self._log.error("memory layer failed", layer=str(layer), **log_fields(error))

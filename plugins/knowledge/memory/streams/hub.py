@@ -16,6 +16,7 @@ from contextvars import Context
 from typing import TYPE_CHECKING
 
 from gateway.contract import Cache
+from gateway.toolkit.reasons import log_fields
 from plugins.knowledge.memory.store.writes import Event
 from plugins.knowledge.memory.streams.event_log import EventLog, EventPage
 from plugins.knowledge.memory.streams.messages import EntryState, LoggedEvent
@@ -164,7 +165,7 @@ class Hub:
                 self._silent = False
             except Exception as error:
                 if not self._silent:
-                    self._log.warning("memory events unread", exc_info=error)
+                    self._log.warning("memory events unread", **log_fields(error))
                 self._silent = True
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_INTERVAL_S):

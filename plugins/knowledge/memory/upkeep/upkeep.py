@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gateway.contract import Job, JobRun
+from gateway.toolkit.reasons import log_fields
 from plugins.knowledge.memory.upkeep.working_moves import WorkingMoves
 
 if TYPE_CHECKING:
@@ -92,14 +93,14 @@ class Upkeep:
             if promoted := await self.working_moves():
                 self.log.info("memory upkeep", promoted=promoted, layer="working")
         except Exception as error:
-            self.log.error("memory upkeep failed", part="working", exc_info=error)
+            self.log.error("memory upkeep failed", part="working", **log_fields(error))
 
     def _guarded(self, name: str) -> Callable[[], Awaitable[Any]]:
         async def part() -> Any:
             try:
                 return dict(await self.parts[name]())
             except Exception as error:
-                self.log.error("memory upkeep failed", part=name, exc_info=error)
+                self.log.error("memory upkeep failed", part=name, **log_fields(error))
                 return None
 
         return part

@@ -7,7 +7,7 @@ from plugins.knowledge.memory.store.failure_log import LOG_INTERVAL_S, FailureLo
 
 
 def test_a_layers_failures_are_logged_once_a_minute_and_with_its_name() -> None:
-    now, began, error = [0.0], 1000.0, OSError("gone")
+    now, began, error = [0.0], 1000.0, KeyError("gone")
     logger: Any = structlog.get_logger()
     with structlog.testing.capture_logs() as lines:
         failed = FailureLog(logger, lambda: now[0])

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import structlog
 
+from gateway.contract.backend_errors import DatabaseAway
 from plugins.knowledge.config import KnowledgeConfig
 from tests.plugins.knowledge.memory.conftest import ANA, Opener, World
 
@@ -58,6 +60,20 @@ async def test_a_portal_without_a_model_has_no_vectors_to_sweep(open_world: Open
     counts = await world.memory.upkeep.once()
     assert (counts["promoted"], counts["failed"]) == (1, [])
     assert "filled" not in counts
+
+
+async def test_a_part_that_meets_an_outage_says_why_in_a_line(world: World) -> None:
+    async def away() -> dict[str, int]:
+        raise DatabaseAway("PostgreSQL does not answer.")
+
+    logger: Any = structlog.get_logger()
+    parts = {"first": away, "entries": world.memory.upkeep.parts["entries"]}
+    with structlog.testing.capture_logs() as lines:
+        counts = await replace(world.memory.upkeep, parts=parts, log=logger).once()
+    assert counts["failed"] == ["first"]
+    (failed,) = (line for line in lines if line["event"] == "memory upkeep failed")
+    assert (failed["part"], failed["reason"]) == ("first", "PostgreSQL does not answer.")
+    assert "exc_info" not in failed
 
 
 async def test_two_passes_do_not_run_in_one_process_at_a_time(world: World) -> None:
