@@ -102,6 +102,10 @@ class SourceConfig(PluginConfig):
         description="What a document is called by: its file's name, or its whole path, for trees "
         "in which names come twice.",
     )
+    inline_tags: bool = Field(
+        False,
+        description="Whether #garden in a note's text is a tag of it, as in Obsidian.",
+    )
     documents: bool | tuple[str, ...] = Field(
         False,
         description="Whether PDF, DOCX, HTML and EPUB files are read too, or which of them: "

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from plugins.knowledge.notes.fences import Fences, Line
 
 _MARK = "%%"
-_SPAN = r"(?<!`)(?P<span>`{1,3})(?!`)[^\n]{1,500}?(?<!`)(?P=span)(?!`)"
+SPAN = r"(?<!`)(?P<span>`{1,3})(?!`)[^\n]{1,500}?(?<!`)(?P=span)(?!`)"
 """Code within a line; it is never far to its end."""
-_REMARK = re.compile(rf"{_SPAN}|{_MARK}")
-_HIDDEN = re.compile(rf"{_SPAN}|<!--|\{{%-? {{0,9}}comment {{0,9}}-?%\}}")
+_REMARK = re.compile(rf"{SPAN}|{_MARK}")
+_HIDDEN = re.compile(rf"{SPAN}|<!--|\{{%-? {{0,9}}comment {{0,9}}-?%\}}")
 _HTML_ENDS = re.compile("-->")
 _TEMPLATE_ENDS = re.compile(r"\{%-? {0,9}endcomment {0,9}-?%\}")
 

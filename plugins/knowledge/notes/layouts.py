@@ -228,7 +228,13 @@ def _porch(directory: Path) -> Layout | None:
     return Layout(PORCH) if heads and marked * 3 >= len(heads) else None
 
 
-_VAULT = Layout(VAULT, {"exclude": ["templates/", "Templates/", "_templates/", "Excalidraw/"]})
+_VAULT = Layout(
+    VAULT,
+    {
+        "exclude": ["templates/", "Templates/", "_templates/", "Excalidraw/"],
+        "inline_tags": True,
+    },
+)
 _PLAIN = Layout("plain markdown", {"exclude": []})
 _LOOKS: Sequence[Callable[[Path], Layout | None]] = (
     _mkdocs, _docusaurus, _starlight, _vitepress, _hugo, _jekyll, _mdbook, _sphinx, _obsidian,

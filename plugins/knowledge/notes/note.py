@@ -33,6 +33,7 @@ from plugins.knowledge.notes.headings import MAX_SECTIONS, headings
 from plugins.knowledge.notes.ids import InvalidId, generate_id, path_id, raw_key
 from plugins.knowledge.notes.paths import infer_type, matches
 from plugins.knowledge.notes.publishing import in_any_case, publication
+from plugins.knowledge.notes.tags import with_tags
 
 _TYPES = frozenset(ContentType)
 _BOOL = TypeAdapter(bool)
@@ -58,6 +59,7 @@ class Rules:
         publish: whether a note that does not say so is published, or the patterns of those.
         names: our names of fields, and theirs; a dot leads into a mapping.
         ids_by_path: whether the whole path makes the id, and not the file's name alone.
+        inline_tags: whether ``#tag`` in a note's text is a tag of it.
     """
 
     folders: Mapping[str, ContentType]
@@ -66,6 +68,7 @@ class Rules:
     publish: bool | Sequence[str] = False
     names: Mapping[str, str] = field(default_factory=dict)
     ids_by_path: bool = False
+    inline_tags: bool = False
 
     def publishes(self, path: str) -> bool:
         """Whether the note at a path is published where it does not say so itself."""
@@ -207,10 +210,8 @@ def _read(data: bytes, origin: Origin, rules: Rules) -> Frontmatter:
     elif myst.is_myst(body):
         body = myst.plain(body)
     body = home.text(front.fields, without_comments(body))
-    tags = front.fields.get("tags")
-    if isinstance(tags, str) and "_posts" in PurePosixPath(origin.relative).parts:
-        return replace(front, body=body, fields={**front.fields, "tags": tags.split()})  # Jekyll
-    return replace(front, body=body)
+    fields = with_tags(front.fields, body, origin.relative, inline=rules.inline_tags)
+    return replace(front, body=body, fields={**fields})
 
 
 def _named(front: Frontmatter, rules: Rules) -> Frontmatter:

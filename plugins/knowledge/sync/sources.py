@@ -99,6 +99,7 @@ class NoteSource:
             publish=publish == "all" if isinstance(publish, str) else publish,
             names=config.map,
             ids_by_path=config.ids == "path",
+            inline_tags=config.inline_tags,
         )
         self.include = config.include
         self.suffixes = (*SUFFIXES, *conversion.suffixes(config.documents))

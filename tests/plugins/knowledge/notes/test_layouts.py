@@ -10,6 +10,9 @@ import pytest
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
 from plugins.knowledge.inspection import inspect
 from plugins.knowledge.notes.layouts import recognise
+from plugins.knowledge.sync.manifest import Manifest
+from plugins.knowledge.sync.plan import Planner
+from plugins.knowledge.sync.sources import DirectorySource
 
 TREES: Mapping[str, tuple[Mapping[str, str], int]] = {
     "MkDocs": (
@@ -113,7 +116,7 @@ TREES: Mapping[str, tuple[Mapping[str, str], int]] = {
     "an Obsidian vault": (
         {
             ".obsidian/app.json": "{}",
-            "Home.md": "See [[Ideas]].",
+            "Home.md": "See [[Ideas]] #start.",
             "Ideas.md": "Words.",
             "Private.md": "---\npublish: false\n---\nWords.",
             "Later.md": "---\npublished: false\n---\nWords.",
@@ -142,6 +145,15 @@ def test_a_tree_is_recognised_and_served_as_it_is(tmp_path: Path, name: str) -> 
     report = inspect(directory, KnowledgeConfig(sources=(source,)))
     assert (report.served.total(), report.errors) == (served, 0), report.problems
     assert SourceConfig(directory=directory, layout="auto").laid_out() == source
+
+
+def test_a_tag_in_the_text_of_a_vaults_note_is_one_of_its_tags(tmp_path: Path) -> None:
+    directory = laid(tmp_path, TREES["an Obsidian vault"][0])
+    vault = SourceConfig(directory=directory, layout="auto").laid_out()
+    source = DirectorySource(vault, {}, max_note=10**6)
+    plan = Planner(Manifest(), [(source, source.scan())], "", "").plan()
+    tags = {put.document.path: put.document.metadata.tags for put in plan.puts.values()}
+    assert tags == {"Home.md": ["start"], "Ideas.md": None}
 
 
 def test_a_vault_without_its_settings_is_known_by_its_links(tmp_path: Path) -> None:
