@@ -33,7 +33,10 @@ _BASES = ("", "docs", "doc", "docs/source", "doc/source", "source", "website", "
 """Where a site lies in a repository."""
 
 _WIKILINK = re.compile(rb"!?\[\[[^\[\]\n]{1,200}\]\]")
-_PUBLISH = re.compile(rb"\A---[ \t]*\r?\n(?:(?!---).*\n)*?publish[ \t]*:")
+_TYPED = re.compile(
+    rb"\A---[ \t]*\r?\n(?=(?:(?!---).*\n)*?publish[ \t]*:)(?:(?!---).*\n)*?type[ \t]*:"
+)
+"""A note that says its type and whether it is published, which others say too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +227,7 @@ def _wikilinked(directory: Path) -> Layout | None:
 
 def _porch(directory: Path) -> Layout | None:
     heads = list(_heads(directory))
-    marked = sum(_PUBLISH.search(head) is not None for head in heads)
+    marked = sum(_TYPED.search(head) is not None for head in heads)
     return Layout(PORCH) if heads and marked * 3 >= len(heads) else None
 
 

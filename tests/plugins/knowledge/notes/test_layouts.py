@@ -192,6 +192,23 @@ def test_the_folder_of_obsidian_decides_where_notes_say_publish_as_well(tmp_path
     assert layout.settings["ids"] == "path"
 
 
+def test_a_vault_whose_notes_say_publish_is_no_base_of_porch(tmp_path: Path) -> None:
+    said = "---\npublish: true\n---\nSee [[Home]]."
+    files = {"en/Home.md": said, "de/Home.md": said, "de/Mehr.md": said}
+    directory = laid(tmp_path, files)
+    layout = recognise(directory)
+    assert (layout.name, layout.settings["ids"]) == ("an Obsidian vault", "path")
+    source = SourceConfig(directory=directory, layout="auto")
+    assert inspect(directory, KnowledgeConfig(sources=(source,))).served.total() == 3
+
+
+def test_notes_that_say_their_types_too_are_a_base_of_porch(tmp_path: Path) -> None:
+    said = "---\npublish: true\ntype: practice\n---\nSee [[Home]]."
+    other = "---\ntype: place\npublish: true\n---\nWords."
+    layout = recognise(laid(tmp_path, {"a/Home.md": said, "b/Home.md": other}))
+    assert (layout.name, dict(layout.settings)) == ("a base of Porch", {"publish": "all"})
+
+
 @pytest.mark.parametrize("said", ["extensions = [", "name = 'not of Sphinx'", "\0"])
 def test_what_is_no_configuration_of_sphinx_is_none(tmp_path: Path, said: str) -> None:
     assert recognise(laid(tmp_path, {"conf.py": said, "a.md": "# A"})).name == "plain markdown"
