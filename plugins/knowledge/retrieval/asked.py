@@ -105,7 +105,7 @@ class Asked:
         words = sorted({word for one in asked.values() for word in one})
         if not words:
             return set()
-        where = self.queries[TERMS].where if keys is None else _only(keys)
+        where = self.queries[TERMS].where if keys is None else only(keys)
         queries = [
             VectorQuery(TERMS, Sparse((term_id(word),), (1.0,)), where, MAX_POINTS)
             for word in words
@@ -128,7 +128,7 @@ class Asked:
         queries = {
             name: replace(
                 one,
-                where=one.where if keys is None else _only(keys[name]),
+                where=one.where if keys is None else only(keys[name]),
                 limit=limit,
                 payload=PAYLOAD if self.foreign and name == MEANING else (),
             )
@@ -151,8 +151,8 @@ class Asked:
         return Hits([], [], words, whole, self.named, self.tagged).measured(found.get(MEANING, []))
 
 
-def _only(keys: Set[str]) -> tuple[Condition, ...]:
-    """Points of these documents alone."""
+def only(keys: Set[str]) -> tuple[Condition, ...]:
+    """Conditions of the points of these documents alone."""
     return (Condition("key", any_of=tuple(sorted(keys))),)
 
 

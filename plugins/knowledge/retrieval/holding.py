@@ -71,6 +71,17 @@ def holding_first(
     return sorted(weighed, key=lambda one: _order(one, succeeding))
 
 
+def best_first(found: Sequence[Found], weights: Mapping[str, float]) -> list[Found]:
+    """What was found by what is left of its score, whether it holds or not.
+
+    Args:
+        found: what was found, the best first.
+        weights: what is left of the score of each, by its key; all of it where there is none.
+    """
+    weighed = [_weighed(one, weights.get(one.entry.key, 1.0)) for one in found]
+    return sorted(weighed, key=lambda one: -_value(one))
+
+
 def _order(one: Found, succeeding: Places) -> tuple[float, float, int, float]:
     later = len(succeeding.get(one.entry.key, ()))
     return -_value(one), -one.candidate.score, later, -one.entry.written.timestamp()

@@ -23,7 +23,7 @@ from plugins.knowledge.retrieval.embeddings import Embeddings
 from plugins.knowledge.retrieval.index_contents import IndexContents
 from plugins.knowledge.retrieval.lasting_collection import LastingCollection
 from plugins.knowledge.retrieval.passages import fingerprint
-from plugins.knowledge.retrieval.points import LAYOUT, Prepared, points, prepare, spec
+from plugins.knowledge.retrieval.points import HEADS, LAYOUT, Prepared, points, prepare, spec
 from plugins.knowledge.retrieval.succession import Succession
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Index:
         """
         if self._succession is None or self._succession.former is None:
             return None
-        if await self.collection.count([Condition("ordinal", at_most=0)]) >= documents:
+        if await self.collection.count([HEADS]) >= documents:
             await self._succession.complete()
         return self._succession.former
 
@@ -136,8 +136,7 @@ class Index:
 
     async def documents_in(self, languages: Iterable[str]) -> int:
         """How many documents are in some languages."""
-        heads = Condition("ordinal", at_most=0)
-        return await self.collection.count([Condition("language", any_of=tuple(languages)), heads])
+        return await self.collection.count([Condition("language", any_of=tuple(languages)), HEADS])
 
     @property
     def fingerprint(self) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gateway.contract import CollectionSpec, Hit, Point, Sparse
+from gateway.contract import CollectionSpec, Condition, Hit, Point, Sparse
 from gateway.toolkit.languages import language_of
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.retrieval import bm25
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 LAYOUT = 10
 """The version of what is stored here; a new one has every document indexed again."""
 
+HEADS = Condition("ordinal", at_most=0)
+"""The points that say what documents are about, one of each."""
 MEANING = "meaning"
 """The vectors of heads and passages alike, so that one comparison finds the nearest of both."""
 TERMS = "terms"

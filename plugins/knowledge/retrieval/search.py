@@ -24,10 +24,11 @@ from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 from plugins.knowledge.retrieval.floor import nothing_fits, reaches
 from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion, stop_words_of
-from plugins.knowledge.retrieval.holding import Found, holding_first, with_successors
+from plugins.knowledge.retrieval.holding import Found, best_first, holding_first, with_successors
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
+from plugins.knowledge.retrieval.own_language import language_weights
 from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE
 from plugins.knowledge.retrieval.questions import check_question
 from plugins.knowledge.retrieval.quotes import further, quotes
@@ -250,10 +251,12 @@ class Search:
         found = await self._judged(question, found, asked)
         if filters.sort == "date":
             return sorted(found, key=lambda one: one.entry.written, reverse=True)
+        weights = await language_weights(asked, {one.entry.key for one in found})
         if not by_standing:
-            return found
+            return best_first(found, weights)
         succeeding = {one.entry.key: self._standings.succeeding(one.entry, up_to) for one in found}
-        weights = {one.entry.key: self._standings.weight(one.entry, up_to) for one in found}
+        standing = {one.entry.key: self._standings.weight(one.entry, up_to) for one in found}
+        weights = {key: weight * weights.get(key, 1.0) for key, weight in standing.items()}
         return holding_first(found, succeeding, weights)
 
     async def _quoted(self, found: Sequence[Found], asked: Asked) -> list[Found]:
