@@ -25,6 +25,8 @@ _UNSPACED = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"  # Hangul, Kana, Han
 )
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_LONE_HAN = re.compile(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
 _RUNS = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _STARTS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _DROPPED = re.compile("[\u0591-\u05bd\u05bf-\u05c7\u0640\u064b-\u0652\u0670]")
@@ -182,11 +184,14 @@ def _characters(run: str) -> list[str]:
 
 
 def _pairs(run: str) -> list[str]:
-    """Every two neighbours; of a single character itself."""
+    """Every two neighbours; of a single character itself.
+
+    Between Kana a single Han character is a word of Japanese, and one by itself, too.
+    """
     characters = _characters(run)
     if len(characters) == 1:
         return characters
-    return [one + other for one, other in pairwise(characters)]
+    return [one + other for one, other in pairwise(characters)] + _LONE_HAN.findall(run)
 
 
 @lru_cache(maxsize=1)

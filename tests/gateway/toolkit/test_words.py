@@ -77,6 +77,14 @@ def test_a_language_has_its_own_endings() -> None:
     )
 
 
+def test_between_kana_a_single_character_is_a_word_and_in_chinese_it_is_none() -> None:
+    table = "\u8868"
+    assert table in terms("\u8868\u3092\u4f5c\u6210\u3059\u308b")
+    assert table in terms("\u898b\u3084\u3059\u3044\u8868")
+    assert terms(table) == [table]
+    assert terms("\u4e66\u5199\u6c49\u5b57") == ["\u4e66\u5199", "\u5199\u6c49", "\u6c49\u5b57"]
+
+
 def test_a_megabyte_without_a_space_is_cut_in_its_pairs() -> None:
     text = "\u6f22\u5b57\u304b\u306a" * 90_000
     assert len(terms(text)) == len(text) - 1
