@@ -33,7 +33,10 @@ from plugins.knowledge.memory.model.responses import (
     QueryResponse,
 )
 from plugins.knowledge.memory.rights.recipients import opens_to_nobody
+from plugins.knowledge.memory.tools.authors import unknown_author
+from plugins.knowledge.memory.tools.recall import told
 from plugins.knowledge.memory.write.drafts import requested_access
+from plugins.knowledge.memory.write.words_left import words_left
 
 PREFIXES = ("/openspec/v1/knowledge", "/api/v1/knowledge")
 VERSION = "1.0.0"
@@ -43,6 +46,7 @@ _HEADERS = {
     "X-Rate-Limit-Remaining": "How often you may ask for the operation until it resets.",
     "X-Rate-Limit-Reset": "When you may ask as often as ever, in seconds since 1970.",
 }
+_ARCHIVED = '{} in the archive fit: ask with layer.types=["archival"].'
 _ABOUT = """\
 Agents keep what they learn, find it again by meaning and by words, and see its history.
 
@@ -112,7 +116,11 @@ def _discovery(memory: Memory) -> Route:
 def _reads(memory: Memory) -> list[Route]:
     async def query(asked: Query, caller: Caller) -> QueryResponse:
         answer = await memory.query(asked, caller)
-        return answer.model_copy(update={"streaming_url": streaming_url(PREFIXES[0], asked)})
+        said = answer.metadata.model_copy(
+            update={"note": await _noted(memory, asked, answer, caller)}
+        )
+        url = streaming_url(PREFIXES[0], asked)
+        return answer.model_copy(update={"metadata": said, "streaming_url": url})
 
     async def metadata(asked: Metadata, caller: Caller) -> MetadataResponse:
         return await memory.reader.metadata(asked.id, caller, include_custom=asked.include_custom)
@@ -144,6 +152,18 @@ def _reads(memory: Memory) -> list[Route]:
             rate=READS,
         ),
     ]
+
+
+async def _noted(memory: Memory, asked: Query, answer: QueryResponse, caller: Caller) -> str | None:
+    """What to know of a question and of what was searched, as ``query_memory`` says it."""
+    notes, author = [told(memory, asked.query, answer)], asked.filters.author
+    if not answer.metadata.total_results:
+        if author is not None:
+            notes.insert(0, await unknown_author(memory, author, caller))
+        if not asked.layer.types:
+            archived = (await memory.query(asked.archived(), caller)).metadata.total_results
+            notes.append(_ARCHIVED.format(archived) if archived else "")
+    return " ".join(filter(None, notes)) or None
 
 
 def _writes(memory: Memory) -> list[Route]:
@@ -196,7 +216,10 @@ def _told(made: CreateResponse, asked: CreateRequest) -> CreateResponse:
 
 def _removal(memory: Memory) -> Route:
     async def delete(asked: Delete, caller: Caller) -> DeleteResponse:
-        return await memory.governed.delete(asked.request(), caller)
+        request = asked.request()
+        left = await words_left(memory.entries, request, caller)
+        gone = await memory.governed.delete(request, caller)
+        return gone.model_copy(update={"same_words": left or None})
 
     return Route(
         method="DELETE",

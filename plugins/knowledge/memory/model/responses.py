@@ -87,6 +87,7 @@ class QueryMetadata(BaseModel):
         layers_failed: why a layer is missing, or not whole, by its name; likewise.
         layers_by_words: those that were asked by the question's words alone, though not by its
             mode: a paraphrase is not found there; likewise.
+        note: what to know of the question and of what was searched, as the tools say it; likewise.
     """
 
     total_results: int
@@ -96,6 +97,7 @@ class QueryMetadata(BaseModel):
     layers_contributed: list[str] = Field(default_factory=list)
     layers_failed: dict[str, str] = Field(default_factory=dict)
     layers_by_words: list[str] = Field(default_factory=list)
+    note: str | None = None
 
 
 class QueryResponse(BaseModel):
@@ -171,6 +173,14 @@ class VerificationResponse(BaseModel):
     verified: Verification
 
 
+class SameWords(BaseModel):
+    """An entry that holds words of another one."""
+
+    id: str
+    layer: Layer = Field(description="episodic: the turn of the conversation.")
+    content: str = Field(description="What it says, or its beginning.")
+
+
 class DeleteResponse(BaseModel):
     """What became of a deletion."""
 
@@ -178,6 +188,11 @@ class DeleteResponse(BaseModel):
     entry_id: str
     approval_required: ApprovalRequired | None = None
     note: str | None = Field(None, description="What follows from it: what it ended holds again.")
+    same_words: list[SameWords] | None = Field(
+        None,
+        description="What still holds words of it: the turn of a conversation it comes from, or "
+        "what was found in it. Where these are to go too, remove each by its id.",
+    )
 
 
 class VersionSaid(BaseModel):

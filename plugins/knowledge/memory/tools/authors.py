@@ -21,8 +21,6 @@ MAX_SUGGESTIONS = 3
 async def check_author(memory: Memory, name: str, caller: Caller) -> None:
     """Refuse a name of which the caller can read nothing, with those that are like it.
 
-    Who wrote only what they may not read is not told from who wrote nothing.
-
     Args:
         memory: the memory.
         name: as they gave it.
@@ -31,16 +29,29 @@ async def check_author(memory: Memory, name: str, caller: Caller) -> None:
     Raises:
         MemoryFailed: nothing that they may read is by anybody of that name.
     """
+    if unknown := await unknown_author(memory, name, caller):
+        raise MemoryFailed(ErrorCode.INVALID_REQUEST, unknown)
+
+
+async def unknown_author(memory: Memory, name: str, caller: Caller) -> str:
+    """What to say of a name of which the caller can read nothing; empty where there is something.
+
+    Who wrote only what they may not read is not told from who wrote nothing.
+
+    Args:
+        memory: the memory.
+        name: as they gave it.
+        caller: who asks.
+    """
     if (await memory.lists(ListFilters(author=name), caller)).total:
-        return
+        return ""
     reads = memory.entries.reads
     people, named = await readable_authors(reads.database, reads.clock, caller_keys(caller))
     known = {*(await memory.authors.names(people)).values(), *named} if people else set(named)
     by_case = {each.casefold(): each for each in known}
     near = get_close_matches(name.strip().casefold(), by_case, MAX_SUGGESTIONS)
     hint = f" Did you mean {', '.join(by_case[each] for each in near)}?" if near else ""
-    raise MemoryFailed(
-        ErrorCode.INVALID_REQUEST,
+    return (
         f"Nothing that you may read is by {name!r}.{hint} Give a name as answers show it under by, "
-        "or leave author out.",
+        "or leave author out."
     )

@@ -15,7 +15,7 @@ from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
 from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
-from plugins.knowledge.memory.model.responses import CreateResponse, NearEntry
+from plugins.knowledge.memory.model.responses import CreateResponse, NearEntry, SameWords
 from plugins.knowledge.memory.model.validity import MAX_RELATIONS
 from plugins.knowledge.memory.rights.recipients import check_named
 from plugins.knowledge.memory.tools.annotations import ADDS, CHANGES
@@ -24,9 +24,9 @@ from plugins.knowledge.memory.tools.conversations import conversation_tool
 from plugins.knowledge.memory.tools.history import history_tool
 from plugins.knowledge.memory.tools.people import people_tool
 from plugins.knowledge.memory.tools.recall import recall_tools
-from plugins.knowledge.memory.tools.same_words import SameWords, words_left
 from plugins.knowledge.memory.tools.standing import standing_tools
 from plugins.knowledge.memory.write.consent import NeedsAnswer, consent_through
+from plugins.knowledge.memory.write.words_left import words_left
 
 TIMES = ("event_at", "valid_from", "valid_until")
 """What says when an entry happens and holds."""
@@ -276,8 +276,8 @@ def _forget(memory: Memory) -> Any:
             hard: Whether to remove its earlier versions and every copy as well, for good; also of
                 what you forgot in the last 30 days.
         """
-        left = await words_left(memory, id, caller)
         request = validate(DeleteRequest, {"id": id, "options": {"hard_delete": hard}})
+        left = await words_left(memory.entries, request, caller)
         try:
             gone = await memory.governed.delete(request, caller, consent_through(memory.exchange()))
         except NeedsAnswer as needs:

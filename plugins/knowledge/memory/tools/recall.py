@@ -168,11 +168,17 @@ class AskedMemory(BaseModel):
         return validate(QueryRequest, request)
 
 
-def _told(memory: Memory, asked: AskedMemory, answer: QueryResponse) -> str:
-    """What to say of the question, and of notes that are not indexed yet."""
+def told(memory: Memory, question: str, answer: QueryResponse) -> str:
+    """What to say of a question, and of notes that are not indexed yet.
+
+    Args:
+        memory: the memory.
+        question: as it was asked.
+        answer: what was found.
+    """
     notes_asked = Layer.ORGANIZATION in answer.metadata.layers_queried
     unfinished = memory.reader.unfinished() if notes_asked else ""
-    foreign = foreign_questions.NOTE if memory.query.foreign(asked.query) else ""
+    foreign = foreign_questions.NOTE if memory.query.foreign(question) else ""
     return " ".join(filter(None, (unfinished, foreign)))
 
 
@@ -189,7 +195,8 @@ def _query(memory: Memory) -> Tool:
             if not asked.layers:
                 archive = asked.request(nearest=0).archived()
                 archived = (await memory.query(archive, caller, floor)).metadata.total_results
-        return memories(answer, asked.query, asked.offset, archived, _told(memory, asked, answer))
+        said = told(memory, asked.query, answer)
+        return memories(answer, asked.query, asked.offset, archived, said)
 
     return Tool(
         "query_memory",
@@ -288,9 +295,11 @@ async def list_entries(memory: Memory, filters: ListFilters, caller: Caller) -> 
     """Entries that a caller may read, the newest first, for the gateway to page.
 
     Raises:
-        MemoryFailed: the caller may not read.
+        MemoryFailed: the caller may not read, or nothing that they may read is by the author.
     """
     found = await memory.lists(filters, caller)
+    if not found.total and filters.author is not None:
+        await check_author(memory, filters.author, caller)
 
     async def ready(ids: Sequence[str]) -> Sequence[Listed]:
         records = await memory.lists.read(ids, caller)
@@ -307,10 +316,7 @@ async def list_entries(memory: Memory, filters: ListFilters, caller: Caller) -> 
 
 def _list(memory: Memory) -> Tool:
     async def run(asked: ListFilters, caller: Caller) -> Listing[Any]:
-        found = await list_entries(memory, asked, caller)
-        if not found.total and asked.author is not None:
-            await check_author(memory, asked.author, caller)
-        return found
+        return await list_entries(memory, asked, caller)
 
     return Tool(
         "list_memory",

@@ -182,3 +182,14 @@ async def test_a_policy_that_names_nobody_is_kept_and_the_answer_says_who_reads_
     access = {"access_policy": {"policy": policy}}
     opened = (await portal.http("members").put(path, json={**change, "options": access})).json()
     assert "owner alone" in opened["note"]
+
+
+async def test_who_removes_a_fact_is_told_of_its_turn(portal: TestPortal) -> None:
+    turns = [{"speaker": "Ana", "text": "I prefer peanuts with tea."}]
+    said = {"name": "talk", "turns": turns}
+    kept = (await portal.call("remember_conversation", said, tier="members")).structured
+    (turn,), (found,) = kept["turns"], kept["found"]
+    removed = await portal.http("members").delete(f"{OWN}/{found['id']}")
+    assert [each["id"] for each in removed.json()["same_words"]] == [turn]
+    erased = await portal.http("members").delete(f"{OWN}/{found['id']}?hard_delete=true")
+    assert [each["id"] for each in erased.json()["same_words"]] == [turn]

@@ -49,3 +49,10 @@ async def test_what_comes_from_no_conversation_stands_alone(world: World) -> Non
     moment = await call(world, "remember", content="The gate is open.", layer="working")
     assert named(await call(world, "forget", id=kept.id)) == []
     assert named(await call(world, "forget", id=moment.id)) == []
+
+
+async def test_what_is_forgotten_can_be_erased_and_its_turn_is_named_again(world: World) -> None:
+    turn, fact = await talk(world)
+    await call(world, "forget", id=fact)
+    gone = await call(world, "forget", id=fact, hard=True)
+    assert (gone.forgotten, [id for id, _ in named(gone)]) == (True, [turn])
