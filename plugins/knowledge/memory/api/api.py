@@ -10,7 +10,7 @@ from gateway.contract import Allowance, Api, Caller, Route
 from plugins.knowledge.memory.api.approvals import approval_routes
 from plugins.knowledge.memory.api.batches import batch_routes
 from plugins.knowledge.memory.api.discovery import DiscoveryResponse, discovered
-from plugins.knowledge.memory.api.entries import entry_routes
+from plugins.knowledge.memory.api.entries import entry_routes, note_routes
 from plugins.knowledge.memory.api.errors import ErrorResponse, failed
 from plugins.knowledge.memory.api.examples import EXAMPLES
 from plugins.knowledge.memory.api.rates import READS, WRITES
@@ -73,6 +73,7 @@ def api(memory: Memory) -> Api:
         }
 
     routes = [
+        *note_routes(memory),  # first: a note may be called metadata
         *_reads(memory),
         *_writes(memory),
         *batch_routes(memory, PREFIXES[0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -13,8 +14,9 @@ from plugins.knowledge.memory.model.author import AUTHOR_FIELD, AUTHOR_FILTER, A
 from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
 from plugins.knowledge.memory.model.policy import AccessPolicy
+from plugins.knowledge.memory.model.record import NOTE_PREFIX
 from plugins.knowledge.memory.model.requests import Sent
-from plugins.knowledge.memory.model.responses import Standing
+from plugins.knowledge.memory.model.responses import MetadataResponse, Standing
 from plugins.knowledge.memory.query.lists import ListFilters
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.tools.recall import PAGE, list_entries
@@ -54,6 +56,19 @@ class EntryAsked(Sent):
     id: str = Field(min_length=1, max_length=200, description="The entry's id.")
 
 
+class NoteAsked(Sent):
+    """Which note of the knowledge base is read: the two parts of its id behind ``note:``."""
+
+    content_type: str = Field(min_length=1, max_length=100, description="What kind of note it is.")
+    note: str = Field(min_length=1, max_length=500, description="Its id within that kind.")
+    include_custom: bool = Field(True, description="Whether custom fields are among its metadata.")
+
+    @property
+    def id(self) -> str:
+        """Its id as answers give it."""
+        return f"{NOTE_PREFIX}{self.content_type}/{self.note}"
+
+
 class EntryResponse(BaseModel):
     """One entry, all of it."""
 
@@ -72,15 +87,7 @@ def entry_routes(memory: Memory) -> list[Route]:
         return await list_entries(memory, asked.filters(), caller)
 
     async def one(asked: EntryAsked, caller: Caller) -> EntryResponse:
-        record = await memory.reader.entry(asked.id, caller)
-        authors = await memory.authors.of([record], caller.person)
-        standings = await memory.standing.of_each([record], caller_keys(caller))
-        return EntryResponse(
-            entry=record.entry(),
-            layer=record.layer,
-            author=authors[record.id],
-            standing=standings.get(record.id),
-        )
+        return await _one(memory, asked.id, caller)
 
     return [
         Route(
@@ -108,3 +115,47 @@ def entry_routes(memory: Memory) -> list[Route]:
             rate=READS,
         ),
     ]
+
+
+def note_routes(memory: Memory) -> list[Route]:
+    """The same for notes: the id of one holds a slash, which no variable of a path does."""
+
+    async def one(asked: NoteAsked, caller: Caller) -> EntryResponse:
+        return await _one(memory, asked.id, caller)
+
+    async def about(asked: NoteAsked, caller: Caller) -> MetadataResponse:
+        return await memory.reader.metadata(asked.id, caller, include_custom=asked.include_custom)
+
+    note = partial(Route, method="GET", params=NoteAsked, rate=READS)
+    return [
+        note(
+            path="/note:{content_type}/{note}",
+            run=one,
+            name="get_note",
+            tool="get_memory",
+            response=EntryResponse,
+            summary="One note of the knowledge base, by the id that answers give it.",
+            operation="reads",
+        ),
+        note(
+            path="/note:{content_type}/{note}/metadata",
+            run=about,
+            name="get_note_metadata",
+            tool="memory_history",
+            response=MetadataResponse,
+            summary="All of a note but its content.",
+            operation="metadata",
+        ),
+    ]
+
+
+async def _one(memory: Memory, id: str, caller: Caller) -> EntryResponse:
+    record = await memory.reader.entry(id, caller)
+    authors = await memory.authors.of([record], caller.person)
+    standings = await memory.standing.of_each([record], caller_keys(caller))
+    return EntryResponse(
+        entry=record.entry(),
+        layer=record.layer,
+        author=authors[record.id],
+        standing=standings.get(record.id),
+    )

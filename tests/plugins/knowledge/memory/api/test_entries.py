@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
+from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
+from plugins.knowledge import plugin
 from plugins.knowledge.memory.api.api import PREFIXES
 
 pytestmark = pytest.mark.anyio
@@ -193,3 +197,25 @@ async def test_who_removes_a_fact_is_told_of_its_turn(portal: TestPortal) -> Non
     assert [each["id"] for each in removed.json()["same_words"]] == [turn]
     erased = await portal.http("members").delete(f"{OWN}/{found['id']}?hard_delete=true")
     assert [each["id"] for each in erased.json()["same_words"]] == [turn]
+
+
+async def test_a_note_is_read_by_the_id_that_answers_give_it(tmp_path: Path) -> None:
+    (tmp_path / "Watering the beds.md").write_text("# Watering\n\nThe beds are watered at six.\n")
+    (tmp_path / "metadata.md").write_text("# Metadata\n\nWhat is said of a bed.\n")
+    source = {"directory": str(tmp_path), "publish": "all", "tier": "public"}
+    config = {"plugins": {"knowledge": {"sources": [source]}}}
+    tiers = {"items": {"knowledge": "public"}}
+    async with open_test_portal(plugin, config=config, tiers=tiers) as portal:
+        http = portal.http("members")
+        found = (await http.post(f"{OWN}/query", json={"query": "watered"})).json()
+        (id,) = (each["entry"]["id"] for each in found["results"])
+        for written in (id, quote(id, safe="")):
+            one = await http.get(f"{OWN}/{written}")
+            assert one.json()["entry"]["content"].endswith("watered at six."), one.text
+            about = await http.get(f"{OWN}/{written}/metadata")
+            assert about.json()["entry_id"] == id
+        for below in ("", "/metadata"):  # a note may be called that
+            assert (await http.get(f"{OWN}/note:file/metadata{below}")).status_code == 200
+        missing = await http.get(f"{OWN}/{id}s")
+        assert (missing.status_code, missing.json()["error"]["code"]) == (404, 404)
+        assert "There is no such entry" in missing.json()["error"]["message"]
