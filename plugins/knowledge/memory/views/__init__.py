@@ -22,9 +22,17 @@ REMEMBERED = Write(
 CHANGED = Write(
     "update_memory", WAITS % "It is changed. Its history has what it said before." + AT_ODDS
 )
+LEFT = (
+    "{% if result.same_words %} Its words still stand in "
+    "{{ result.same_words | length | counted('other entry', 'other entries') }}:"
+    "{% for each in result.same_words[:3] %} “{{ each.content | truncate(80) }}”"
+    "{% endfor %}. Forget these too where they are to go.{% endif %}"
+)
+"""What a page says of the words of a forgotten entry that others still hold."""
 FORGOTTEN = Write(
     "forget",
-    WAITS % "It is forgotten: nobody finds it any more. To have it again, write it again.",
+    "{% if result.forgotten %}It is forgotten: nobody finds it any more. To have it again, write "
+    "it again. {% endif %}{{ result.note or '' }}" + LEFT,
 )
 VERIFIED = Write("verify_memory", "Noted: it still holds.")
 SETTLED = Write("settle_memory", WAITS % "It is settled. Settle it again to decide otherwise.")

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from eth_account import Account as Key
 
 from auth import Account
 from gateway.testing import open_test_portal
@@ -300,6 +301,22 @@ async def test_another_person_reads_mends_and_forgets_nothing_of_it(people: list
         answer = await ben.sent(own, button, id=id, content="Owned.")
         assert answer.status_code == 400, button
     assert "The gate code changes in May." in (await noa.get(path)).text
+
+
+async def test_who_forgets_by_the_page_is_told_where_the_words_still_are(
+    portal: TestPortal,
+) -> None:
+    key = Key.create()
+    await portal.sign_in("noa", Account.of_key(key.address))
+    said = {"name": "tea", "turns": [{"speaker": "Noa", "text": "I prefer peanuts with tea."}]}
+    kept = await portal.call("remember_conversation", said, tier="noa")
+    noa = Person(portal.app, BASE)
+    await noa.sign_in(key)
+    path = f"{ENTRY}?id={kept.structured['found'][0]['id']}"
+    told = (await noa.sent(path, '<button class="danger">Forget it')).text
+    assert "It is forgotten: nobody finds it any more." in told
+    assert "still stand in 1 other entry: “Noa: I prefer peanuts with tea.”" in told
+    await noa.aclose()
 
 
 async def test_what_is_remembered_reads_in_its_own_direction(people: list[Person]) -> None:
