@@ -22,6 +22,11 @@ from gateway.surfaces.views.laid_out import Text, laid_out, shown
 
 log = get_logger(__name__)
 
+_NOT_WAITING = (
+    "There is no such request that waits for you. It may have been decided already, by you or by "
+    "somebody else, or taken back; what the page would do now is not done."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class OfPlugin:
@@ -71,7 +76,10 @@ class PluginRequests:
         except Exception as error:
             log.warning("pending_not_known", plugin=plugin, reason=type(error).__name__)
             return OfPlugin(plugin, problem="What waits there is not known just now.")
-        told = [(each, shown(each.title), await self._called(each.asked_by)) for each in requests]
+        told = []
+        for each in requests:
+            by = "you" if each.asked_by == caller.person else await self._called(each.asked_by)
+            told.append((each, shown(each.title), by))
         return OfPlugin(plugin, told)
 
     async def _called(self, person: str) -> str:
@@ -131,7 +139,7 @@ class PluginRequests:
             for each in several:
                 if each.id == request.path_params["id"]:
                     return pending, each, caller
-        raise Refused(404, "Nothing here for you", "There is no such request that waits for you.")
+        raise Refused(404, "Nothing here for you", _NOT_WAITING)
 
 
 def check_no_token(request: Request) -> None:

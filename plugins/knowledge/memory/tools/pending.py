@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from gateway.contract import Caller, PendingRequest, PendingRequests
+from plugins.knowledge.memory.model.excerpts import beginning
 from plugins.knowledge.memory.tools.approvals import OPERATIONS_IN_WORDS
 from plugins.knowledge.memory.tools.waiting import WaitingWrite, waiting_writes, with_names
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.memory import Memory
 
+_MAX_TITLE = 60
+"""Characters of what an entry says that tell one request from another."""
 _SHOWN = {"entry", "content", "metadata", "ends", "beside", "readers"}
 
 
@@ -32,14 +35,21 @@ def pending_requests(memory: Memory) -> PendingRequests:
 
 def _pending(one: WaitingWrite, named: WaitingWrite, caller: Caller) -> PendingRequest:
     dumped = named.model_dump(mode="json", include=_SHOWN, exclude_none=True)
-    written = {name: value for name, value in dumped.items() if value != []}
+    if "metadata" in dumped:
+        dumped["metadata"] = _filled(dumped["metadata"])
     words = OPERATIONS_IN_WORDS[one.operation]
+    about = f": “{beginning(one.content, _MAX_TITLE)}”" if one.content else ""
     return PendingRequest(
         id=one.id,
-        title=f"{words[0].upper()}{words[1:]}",
+        title=f"{words[0].upper()}{words[1:]}{about}",
         asked_by=one.requested_by,
         asked=one.requested_at,
-        shown=written,
+        shown=_filled(dumped),
         may_approve=caller.admin or one.requested_by != caller.person,
         reason=one.reason or "",
     )
+
+
+def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What says something: who decides is shown no empty fields."""
+    return {name: each for name, each in values.items() if each not in (None, [], {})}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from eth_account import Account as Key
@@ -15,7 +16,11 @@ from plugins.knowledge import plugin
 from tests.gateway.surfaces.pages.browser import Browser
 
 LOCAL = "http://127.0.0.1:8321"
-TIERS = "access: {members: signed_in}\nitems: {knowledge: public}\n"
+ADMIN = Key.create()
+TIERS = {
+    "access": {"members": "signed_in", "admins": {"any_of": [{"address": ADMIN.address}]}},
+    "items": {"knowledge": "public"},
+}
 
 
 @pytest.fixture
@@ -43,12 +48,18 @@ async def test_somebody_else_reads_it_whole_and_approves_it(portal: TestPortal) 
     await browser.sign_in(next_page="/approvals")
     assert browser.page is not None
     assert f'href="{path}"' in browser.page.text
-    assert "The gate opens at nine." in (await browser.get(path)).text
+    assert "The gate opens at nine." in browser.page.text  # tells it from others
+    assert "waits for somebody else" not in browser.page.text
+    assert "waits for your yes" not in browser.page.text
+    read = (await browser.get(path)).text
+    assert "The gate opens at nine." in read
+    assert "confidence" not in read  # and what else nobody has said
     done = await browser.follow(await browser.submit(path, {"answer": "approve"}))
     assert "It is approved and done." in done.text
     found = await portal.call("query_memory", {"query": "gate"}, tier="ann")
     assert "The gate opens at nine." in found.text
-    assert (await browser.get(path)).status_code == 404
+    again = await browser.get(path)
+    assert (again.status_code, "may have been decided already" in again.text) == (404, True)
     await browser.aclose()
 
 
@@ -63,6 +74,19 @@ async def test_ones_own_is_taken_back_and_not_approved(portal: TestPortal) -> No
     assert "takes somebody else to approve it" in told.text
     done = await own.follow(await own.submit(path, {"answer": "refuse"}))
     assert "It is refused." in done.text
+    await own.aclose()
+
+
+@pytest.mark.parametrize(("key", "waits"), [(Key.create(), True), (ADMIN, False)])
+async def test_ones_own_waits_for_somebody_else_but_an_admin_s(
+    portal: TestPortal, key: Any, waits: bool
+) -> None:
+    await waiting(portal, key.address)
+    own = Browser(portal.app, LOCAL)
+    await own.sign_in(key, next_page="/approvals")
+    assert own.page is not None
+    line = own.page.text[own.page.text.index("Asked for by you") :]
+    assert ("waits for somebody else" in line[: line.index("</li>")]) is waits
     await own.aclose()
 
 
