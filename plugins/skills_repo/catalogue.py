@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import unquote
 
 from gateway.contract import Caller, Exchange, Tier, is_outage
 from gateway.repositories import Place, SourceFailed, checked_path, joined_path
@@ -13,7 +14,7 @@ from plugins.skills_repo.fallback_lookup import FallbackLookup, LookupKind, Look
 from plugins.skills_repo.file_reader import FileReader, ReadResult
 from plugins.skills_repo.index.build import SKILL_FILE
 from plugins.skills_repo.index.entries import Kind
-from plugins.skills_repo.index.library import Library
+from plugins.skills_repo.index.library import Library, composed
 from plugins.skills_repo.index.pages import candidates, tree
 from plugins.skills_repo.media_types import media_type
 from plugins.skills_repo.remote_heads import RemoteHeads
@@ -276,9 +277,9 @@ class Catalogue:
         if found is None:
             return await self._newer("skills", skill, [f"{skill}/{file}"], request)
         entry = found.entry
-        if file == SKILL_FILE or file in {each.path for each in entry.files}:
-            return await self.read(found.source, entry.file(file), request)
         files = [each.path for each in entry.files]
+        if file == SKILL_FILE or (file := _meant(file, files)) in files:
+            return await self.read(found.source, entry.file(file), request)
         request = replace(request, source=found.source.name)
         return await self._newer("files", file, [entry.file(file)], request, files)
 
@@ -324,6 +325,17 @@ class Catalogue:
         return await self._fallback.find(
             library, wanted, lambda each, path: self.read(each, path, request)
         )
+
+
+def _meant(file: str, files: Collection[str]) -> str:
+    """The file that is asked for, by its name or as a link of a text writes it (``%20``)."""
+    by_name = {composed(each): each for each in files}
+    for asked in (file, unquote(file)):
+        if asked in files:
+            return asked
+        if found := by_name.get(composed(asked)):
+            return found
+    return file
 
 
 def _is_read_whole(source: Source, path: str) -> bool:

@@ -5,6 +5,7 @@ Whoever is below a source's tier finds nothing of it, as if it were not there.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,11 @@ from plugins.skills_repo.index.entries import AgentEntry, DocEntry, Kind, SkillE
 from plugins.skills_repo.index.pages import candidates, page_name
 
 Entry = TypeVar("Entry", SkillEntry, AgentEntry)
+
+
+def composed(name: str) -> str:
+    """A name with its marks in its letters: macOS writes them apart, and people ask for either."""
+    return unicodedata.normalize("NFC", name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,9 @@ class Library:
         self._called = _by_folded_name(self.skills(Tier.MEMBERS))
         self._agents = _by_name(self._entries(lambda index: index.agents))
         self._pages = {
-            (name, page.path): page for name, index in indexes.items() for page in index.docs
+            (name, composed(page.path)): page
+            for name, index in indexes.items()
+            for page in index.docs
         }
 
     def seen(self, kind: Kind, tier: Tier, source: str | None = None) -> list[Source]:
@@ -91,7 +99,8 @@ class Library:
         Raises:
             SourceFailed: NOT_FOUND, there is no such source; or several have it.
         """
-        return _one(name, self._skills.get(name, ()), self.seen("skills", tier, source))
+        called = self._skills.get(composed(name), ())
+        return _one(name, called, self.seen("skills", tier, source))
 
     def called(self, name: str, tier: Tier) -> Iterator[Found[SkillEntry]]:
         """The skills that a tier may see that have a name, whatever its capitals."""
@@ -101,7 +110,8 @@ class Library:
 
     def agent(self, name: str, tier: Tier, source: str | None = None) -> Found[AgentEntry] | None:
         """The agent of that file name or frontmatter name; else as :meth:`skill`."""
-        return _one(name, self._agents.get(name, ()), self.seen("agents", tier, source))
+        called = self._agents.get(composed(name), ())
+        return _one(name, called, self.seen("agents", tier, source))
 
     def names(self, kind: Kind, tier: Tier, source: str | None = None) -> list[str]:
         """What may be asked for by name, of all that a tier may see; raises as :meth:`seen`."""
@@ -116,7 +126,7 @@ class Library:
     def page(self, source: Source, path: Sequence[str]) -> DocEntry | None:
         """The page that a path means, if the source's index has it."""
         for file in candidates(path):
-            if page := self._pages.get((source.name, file)):
+            if page := self._pages.get((source.name, composed(file))):
                 return page
         return None
 
@@ -148,7 +158,7 @@ def _by_name(entries: Iterable[tuple[Source, Entry]]) -> dict[str, list[_Candida
     names: dict[str, list[_Candidate[Entry]]] = defaultdict(list)
     for source, entry in entries:
         for rank, name in enumerate(entry.names):
-            names[name].append(_Candidate(rank, Found(source, entry)))
+            names[composed(name)].append(_Candidate(rank, Found(source, entry)))
     return names
 
 
