@@ -176,8 +176,9 @@ class Knowledge:
         document = await self.document(content_type, id, up_to)
         standing = self.standings.of(document, up_to)
         address = self.permalinks.of(document)
+        links = self.neighbours.written(document, up_to) or None
         return DocumentAnswer.model_construct(
-            **dict(document), permalink=address, standing=standing
+            **dict(document), permalink=address, standing=standing, links=links
         )
 
     async def section(

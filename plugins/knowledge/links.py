@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from gateway.contract import Tier
 from plugins.knowledge import addresses
@@ -48,6 +48,8 @@ _FIELDS = (
     "is_part_of",
 )
 _READ_AT_ONCE = 200
+MAX_WRITTEN = 200
+"""Links of a document that its answer says the ends of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,16 @@ class Links:
                 if document is not None:
                     key = document.key
                     self._known[key] = entries[key], tuple(dict.fromkeys(links_of(document)))
+
+    def written(self, document: Document, up_to: Tier) -> dict[str, DocumentEntry]:
+        """Where the links in a document's text lead, each as it is written: the first of many."""
+        entry, known = self._known.get(document.key, (None, ()))
+        if entry is None or entry is not self._store.entry(document.key, Tier.MEMBERS):
+            known = tuple(links_of(document))
+        targets = self.targets(up_to)
+        found = {link.written: to for link in known if (to := targets.of(link))}
+        there = (each for each in found if each in document.content)
+        return {each: found[each] for each in islice(there, MAX_WRITTEN)}
 
     def out(self, entry: DocumentEntry, up_to: Tier) -> tuple[list[DocumentEntry], list[str]]:
         """Where a document leads, and its links that lead nowhere a caller of this tier may go."""

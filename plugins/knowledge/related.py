@@ -9,7 +9,7 @@ from gateway.toolkit.questions import MAX_QUESTION_CHARACTERS
 from plugins.knowledge.links import Links
 from plugins.knowledge.listing import Listing
 from plugins.knowledge.notes.documents import Document
-from plugins.knowledge.results import Related
+from plugins.knowledge.results import Related, WrittenLink
 from plugins.knowledge.retrieval.filters import SearchFilters
 from plugins.knowledge.retrieval.points import prepare
 from plugins.knowledge.retrieval.questions import plain
@@ -59,6 +59,13 @@ class Neighbours:
             dangling=dangling or None,
             note=self._search.unfinished() or None,
         )
+
+    def written(self, document: Document, up_to: Tier) -> list[WrittenLink]:
+        """Where the links in a document's text lead for a caller of this tier."""
+        return [
+            WrittenLink(written=written, content_type=to.content_type, id=to.id)
+            for written, to in self._links.written(document, up_to).items()
+        ]
 
     async def _near(self, document: Document, up_to: Tier) -> list[str]:
         head = await asyncio.to_thread(_head, document)

@@ -46,11 +46,22 @@ class DocumentStanding(Result):
 STANDING = "What to know of whether it holds; left out where there is nothing."
 
 
+class WrittenLink(Result):
+    """Where a link in a document's text leads."""
+
+    written: str = Field(description="The wiki link, or the address, as it is in the text.")
+    content_type: ContentType
+    id: str
+
+
 class DocumentAnswer(Document):
     """A whole document, where it stands, and whether it holds."""
 
     permalink: str = Field(description="Where the document stands; cite it.")
     standing: Maybe[DocumentStanding] = Field(default=None, description=STANDING)
+    links: Maybe[list[WrittenLink]] = Field(
+        default=None, description="The documents that links in its text lead to."
+    )
 
 
 class QuotedPassage(Result):

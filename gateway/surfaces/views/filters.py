@@ -45,8 +45,22 @@ def marked(value: Any, query: Any) -> Markup:
     )
 
 
-def _markdown(value: Any, anchors: bool = False) -> Markup:
-    return markdown(_text(value), anchors=anchors)
+def _markdown(
+    value: Any,
+    anchors: bool = False,
+    links: Any = None,
+    **to: Any,
+) -> Markup:
+    """Markdown as HTML; ``links`` are those of its own links that lead to what a tool shows.
+
+    Each has what is ``written`` in the text, and the tool's arguments. ``to`` are the ``tool`` and
+    the template's ``link``.
+    """
+    leads: dict[str, Markup] = {}
+    for each in links or ():
+        arguments = {name: one for name, one in each.items() if name != "written"}
+        leads[each["written"]] = to["link"](to["tool"], **arguments)
+    return markdown(_text(value), anchors=anchors, leads=leads)
 
 
 def body(value: Any) -> str:

@@ -7,13 +7,17 @@ of other hosts become links to them: a page of ours asks nobody else for anythin
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from gateway.toolkit.anchors import SECTION, UniqueNames, anchor, stated
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
     from markupsafe import Markup
 
@@ -27,12 +31,16 @@ _DELIMITERS = re.compile(r"[>\s|:-]*-[>\s|:-]*")
 _MARK = re.compile(r"[!\[\]*_~<>&`\\|]")
 _DEEPEST_HEADING = 6
 _ANCHORS = "anchors"
+_OWN = "links"
+_WIKI = re.compile(r"!?\[\[([^\[\]|\n]{1,600})(?:\|([^\[\]\n]{0,300}))?\]\]")
 _LEADS = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 """Links that lead somewhere from a page of ours."""
 _TAGS = re.compile(r"</?[a-z][^<>]{0,1000}>", re.IGNORECASE)
 
 
-def markdown(text: str, *, anchors: bool = False) -> Markup:
+def markdown(
+    text: str, *, anchors: bool = False, leads: Mapping[str, Markup] = MappingProxyType({})
+) -> Markup:
     """A text in Markdown (CommonMark, with tables) as HTML; its headings begin below the page's.
 
     Of a text longer than :data:`MAX_CHARACTERS`, or with more signs of markup and cells of tables
@@ -42,6 +50,8 @@ def markdown(text: str, *, anchors: bool = False) -> Markup:
         text: the text.
         anchors: whether addresses can lead to its headings, and its own links do; for one text of
             a page.
+        leads: of the text's own links, wiki links among them, those that lead somewhere here: the
+            attributes of each, by how it is written.
     """
     from markupsafe import Markup
 
@@ -49,7 +59,8 @@ def markdown(text: str, *, anchors: bool = False) -> Markup:
     shown = _beginning(text)
     if len(shown) < len(text):
         text = f"{shown}\n\n*It goes on; the rest is not shown here.*"
-    env = {_ANCHORS: UniqueNames()} if anchors else {}
+    env: dict[str, Any] = {_ANCHORS: UniqueNames()} if anchors else {}
+    env[_OWN] = {unquote(written): each for written, each in leads.items()}
     return Markup(_parser().render(text, env))  # noqa: S704  (raw HTML is off, all else escaped)
 
 
@@ -113,6 +124,8 @@ def _parser() -> MarkdownIt:
 
     def link(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
         token = tokens[at]
+        if own := env[_OWN].get(unquote(str(token.attrGet("href") or ""))):
+            return f"<a {own}>"
         if leads := _leads(str(token.attrGet("href") or ""), env):
             token.attrSet("href", leads)
         else:
@@ -120,11 +133,35 @@ def _parser() -> MarkdownIt:
         token.attrSet("rel", "noreferrer")
         return str(self.renderToken(tokens, at, options, env))
 
+    parser.inline.ruler.before("link", "wiki_link", _wiki_link)
+    parser.add_render_rule("wiki_link", _wiki_link_drawn)
     parser.add_render_rule("image", image)
     parser.add_render_rule("heading_open", heading)
     parser.add_render_rule("heading_close", heading)
     parser.add_render_rule("link_open", link)
     return parser
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    """Read a wiki link that leads somewhere here; any other stays as it is written."""
+    if state.src[state.pos] not in "[!" or not (found := _WIKI.match(state.src, state.pos)):
+        return False
+    leads = state.env[_OWN].get(unquote(found[0].removeprefix("!")))
+    if leads is None or found.end() > state.posMax:
+        return False
+    if not silent:
+        token = state.push("wiki_link", "", 0)
+        # A heading's name is that of its text as it is written, as whoever cites it reads it.
+        token.content = found[0]
+        token.meta = {"leads": leads, "said": (found[2] or found[1]).strip()}
+    state.pos = found.end()
+    return True
+
+
+def _wiki_link_drawn(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
+    from markdown_it.common.utils import escapeHtml
+
+    return f"<a {tokens[at].meta['leads']}>{escapeHtml(tokens[at].meta['said'])}</a>"
 
 
 def _leave_out_attributes(heading: Token) -> None:

@@ -337,6 +337,24 @@ async def test_a_link_to_what_one_may_not_read_is_like_one_that_leads_nowhere(ba
     assert (found.links, found.dangling) == ([], ["[[Secret]]", "[[Ghost]]"])
 
 
+async def test_a_document_says_where_the_links_in_its_text_lead(base: Base) -> None:
+    async def links(up_to: Tier = Tier.OPEN) -> dict[str, str]:
+        found = await base.knowledge.answer(ContentType.ARTICLE, "open", up_to)
+        return {one.written: f"{one.content_type}/{one.id}" for one in found.links or ()}
+
+    said = "[[Votes|how]] [[Secret]] [[Ghost]] ![[Guide#Leave]] [no](gone.md) `[[Quorum]]`"
+    await base.put(document("article/open", said, title="Open"))
+    open_to_all = {"[[Votes|how]]": "protocol/votes", "[[Guide#Leave]]": "article/guide"}
+    assert await links() == open_to_all
+    assert await links(Tier.MEMBERS) == open_to_all | {"[[Secret]]": "article/secret"}
+    await base.knowledge.related(ContentType.ARTICLE, "open", Tier.OPEN)  # which keeps them
+    assert await links() == open_to_all
+    await base.put(document("article/open", "[[Quorum]]", title="Open"))
+    assert await links() == {"[[Quorum]]": "tag/quorum"}
+    await base.put(document("article/open", "Nothing.", title="Open", related_terms=["Votes"]))
+    assert await links() == {}
+
+
 async def test_links_follow_changes(base: Base) -> None:
     await base.knowledge.related(ContentType.ARTICLE, "guide", Tier.OPEN)
     await base.put(document("protocol/votes", "We vote.", title="Votes"))

@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markupsafe import Markup
 
 from gateway.surfaces.views.markdown import MAX_CHARACTERS, MAX_MARKS, markdown
 
@@ -138,3 +139,43 @@ def test_a_heading_may_give_itself_an_id() -> None:
     assert '<h3 id="section-go-1">Go</h3>' in html
     assert "{a: b}</h3>" in html
     assert 'id="section-it"' in html
+
+
+LEADS = {
+    "[[Watering]]": Markup('href="/water"'),
+    "[[Compost|the compost]]": Markup('href="/compost"'),
+    "a%20b.md#x": Markup('href="/ab"'),
+    "\u00fcber.md": Markup('href="/over"'),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[[Watering]]", '<a href="/water">Watering</a>'),
+        ("![[Watering]]", '<a href="/water">Watering</a>'),
+        ("*[[Compost|the compost]]*", '<em><a href="/compost">the compost</a></em>'),
+        ("[a](a%20b.md#x)", '<a href="/ab">a</a>'),
+        ("[a](<a b.md#x>)", '<a href="/ab">a</a>'),
+        ("[a](%C3%BCber.md)", '<a href="/over">a</a>'),
+        ("[[Ghost]] ! [", "[[Ghost]] ! ["),
+        ("`[[Watering]]`", "<code>[[Watering]]</code>"),
+        ("[a](b.md)", '<a rel="noreferrer">a</a>'),
+    ],
+)
+def test_the_text_s_own_links_lead_where_the_page_says(text: str, shown: str) -> None:
+    assert markdown(text, leads=LEADS).strip() == f"<p>{shown}</p>"
+
+
+def test_a_heading_has_the_name_that_it_has_without_its_links() -> None:
+    text = "# [[Compost|the compost]] today"
+    (named,) = re.findall(r'id="[^"]+"', markdown(text, anchors=True))
+    assert named in markdown(text, anchors=True, leads=LEADS)
+
+
+@given(EVIL)
+def test_what_leads_here_lets_nothing_else_through(text: str) -> None:
+    evil = f"[[<img src=x onerror=alert(1)>]] {text} [[Watering]]"
+    led = {"[[<img src=x onerror=alert(1)>]]": Markup('href="/x"')}
+    assert "<img" not in markdown(evil, leads=led)
+    assert "<script" not in markdown(evil, leads=led)

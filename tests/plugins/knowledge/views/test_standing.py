@@ -28,3 +28,22 @@ async def test_what_supersedes_a_document_is_a_link(tmp_path: Path) -> None:
             assert link.startswith(f'"{DOCUMENT}?contentType=file&amp;id=fee2"'), shown
             assert link.partition(">")[2].startswith("file/fee2</a>")
         await browser.aclose()
+
+
+async def test_the_links_of_a_document_lead_to_the_pages_of_others(tmp_path: Path) -> None:
+    (tmp_path / "Watering the beds.md").write_text("# Watering\n\nAt six.\n")
+    (tmp_path / "hidden.md").write_text("---\ntier: members\n---\n# Hidden\n")
+    text = "[[watering the beds|when]], [so](Watering%20the%20beds.md), [[hidden]]\n"
+    (tmp_path / "start.md").write_text(text)
+    sources = [{"directory": str(tmp_path), "publish": "all", "tier": "open"}]
+    config = {"services": {"embedding": "none"}, "plugins": {"knowledge": {"sources": sources}}}
+    async with open_test_portal(
+        plugin, config=config, tiers={"items": {"knowledge": "open"}}
+    ) as portal:
+        browser = Browser(portal.app, "http://localhost")
+        page = (await browser.get("/knowledge/document?contentType=file&id=start")).text
+        to = f'<a href="{DOCUMENT}?contentType=file&amp;id=Watering+the+beds"'
+        assert page.count(to) == 2, page
+        assert ">when</a>" in page
+        assert "[[hidden]]" in page
+        await browser.aclose()
