@@ -165,6 +165,9 @@ class Knowledge:
                 )
         elsewhere = [str(one) for one in ContentType if self.store.entry(f"{one}/{id}", up_to)]
         hint = f" There is one of type {' and of type '.join(elsewhere)}." if elsewhere else ""
+        meant = self.store.entry(id, up_to) or self.neighbours.called(id, up_to)
+        if meant and not hint:
+            hint = f' Did you mean contentType "{meant.content_type}" with id "{meant.id}"?'
         raise self.not_found(f"Document not found.{hint}", contentTypes=elsewhere)
 
     async def answer(self, content_type: ContentType, id: str, up_to: Tier) -> DocumentAnswer:

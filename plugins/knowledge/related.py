@@ -6,9 +6,9 @@ import asyncio
 
 from gateway.contract import Tier
 from gateway.toolkit.questions import MAX_QUESTION_CHARACTERS
-from plugins.knowledge.links import Links
+from plugins.knowledge.links import Link, Links
 from plugins.knowledge.listing import Listing
-from plugins.knowledge.notes.documents import Document
+from plugins.knowledge.notes.documents import Document, DocumentEntry
 from plugins.knowledge.results import Related, WrittenLink
 from plugins.knowledge.retrieval.filters import SearchFilters
 from plugins.knowledge.retrieval.points import prepare
@@ -59,6 +59,10 @@ class Neighbours:
             dangling=dangling or None,
             note=self._search.unfinished() or None,
         )
+
+    def called(self, name: str, up_to: Tier) -> DocumentEntry | None:
+        """The document that a wiki link of that name leads to for a caller of this tier."""
+        return self._links.targets(up_to).of(Link((name,), False, name))
 
     def written(self, document: Document, up_to: Tier) -> list[WrittenLink]:
         """Where the links in a document's text lead for a caller of this tier."""

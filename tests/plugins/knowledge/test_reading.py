@@ -355,6 +355,18 @@ async def test_a_document_says_where_the_links_in_its_text_lead(base: Base) -> N
     assert await links() == {}
 
 
+@pytest.mark.parametrize("id", ["Guide", "GUIDE", "article/guide", "article/guide.md"])
+async def test_who_asks_for_a_document_by_another_name_is_told_its_id(base: Base, id: str) -> None:
+    with pytest.raises(ToolFailed, match='Did you mean contentType "article" with id "guide"'):
+        await base.knowledge.document(ContentType.PROTOCOL, id, Tier.OPEN)
+
+
+@pytest.mark.parametrize("id", ["Secret", "article/secret", "SECRET", "", "/"])
+async def test_what_one_may_not_read_is_suggested_to_nobody(base: Base, id: str) -> None:
+    with pytest.raises(ToolFailed, match=r"^Document not found\.$"):
+        await base.knowledge.document(ContentType.PROTOCOL, id, Tier.OPEN)
+
+
 async def test_links_follow_changes(base: Base) -> None:
     await base.knowledge.related(ContentType.ARTICLE, "guide", Tier.OPEN)
     await base.put(document("protocol/votes", "We vote.", title="Votes"))
