@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -105,7 +105,7 @@ def written(news: News) -> bytes:
     return event(encoded(message(*notification(news.change))), news.id)
 
 
-def everything(followed: Mapping[str, Any], event_id: str) -> list[bytes]:
+def everything(followed: Iterable[str], event_id: str) -> list[bytes]:
     """What tells a legacy client that all it knows may have changed.
 
     Args:

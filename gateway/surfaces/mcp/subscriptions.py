@@ -127,21 +127,23 @@ class Subscriptions:
             send: the ASGI channel.
             last: the id of the last event that the client has had, where it comes back.
         """
-        feed, told = Feed(), 0
+        # The stream's own caller: since they began to follow something, their tier may have gone
+        # down, or they may have come with a token that goes less far.
+        feed, told, caller = Feed(), 0, context.caller
 
         def tell(news: News) -> None:
             is_newest = session.streams[-1] is feed
-            if is_newest and news.number > told and self._concerns(news.change, session):
+            if is_newest and news.number > told and self._concerns(news.change, session, caller):
                 feed.put(written(news))
 
         try:
             with self._registered(feed, context, tell), session.stream(feed):
-                told = self._catch_up(session, feed, last)
+                told = self._catch_up(session, caller, feed, last)
                 await feed.run(receive, send)
         except TooManyStreams as refusal:
             await refuse(send, refusal, None)
 
-    def _catch_up(self, session: Session, feed: Feed, last: str | None) -> int:
+    def _catch_up(self, session: Session, caller: Caller, feed: Feed, last: str | None) -> int:
         """Tell a client what it has missed.
 
         Returns:
@@ -155,10 +157,13 @@ class Subscriptions:
         at = told.newest
         if heard is None or (last is not None and heard < session.sees_since):
             heard = at
-            missed = everything(session.subscribed, told.id(at))
+            readable = [uri for uri in session.subscribed if self.readable(uri, caller)]
+            missed = everything(readable, told.id(at))
         elif last is not None:
-            concerns = (each for each in told.after(heard) if self._concerns(each.change, session))
-            missed = [written(each) for each in concerns]
+            after = told.after(heard)
+            missed = [
+                written(each) for each in after if self._concerns(each.change, session, caller)
+            ]
         if session.primes:
             feed.put(priming(told.id(heard)))
         for each in missed:
@@ -238,11 +243,11 @@ class Subscriptions:
         followed = change.uri in wanted.get("resourceSubscriptions", ())
         return followed and self.readable(change.uri or "", request.caller, request.only)
 
-    def _concerns(self, change: Change, session: Session) -> bool:
+    def _concerns(self, change: Change, session: Session, caller: Caller) -> bool:
         if change.kind != "resource":
             return True
-        caller = session.subscribed.get(change.uri or "")
-        return caller is not None and self.readable(change.uri or "", caller)
+        uri = change.uri or ""
+        return uri in session.subscribed and self.readable(uri, caller)
 
 
 def _tell(tell: Tell, news: Sequence[News]) -> None:
