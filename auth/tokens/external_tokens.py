@@ -26,6 +26,12 @@ Recognise = Callable[[Account], Awaitable[Person]]
 
 MAX_CLOCK_SKEW_S = 60.0
 """Seconds by which an issuer's clock may differ from ours."""
+TYPES = frozenset({"", "jwt", "jose", "at+jwt"})
+"""What the ``typ`` of a token may be, in lower case and without ``application/``; empty for none.
+
+An issuer signs other things with the same keys, such as identity assertions, which are for one
+client and good once, and logout tokens. Their types keep them apart (RFC 8725, section 3.11).
+"""
 
 
 async def checked_claims(
@@ -107,6 +113,7 @@ class ExternalTokens:
         read = unverified(token)
         if read is None or read.issuer != self._issuer:
             return None
+        self._check_kind(read)
         claims = await checked_claims(token, read, self._jwks, self._algorithms, self.whose)
         expires = check_times(claims, self._clock(), MAX_CLOCK_SKEW_S, self.whose)
         if self._audience not in audiences(claims):
@@ -125,6 +132,15 @@ class ExternalTokens:
             tags=frozenset({person.id}),
             expires=expires + MAX_CLOCK_SKEW_S,
         )
+
+    def _check_kind(self, read: Unverified) -> None:
+        named = read.header.get("typ", "")
+        kind = named.lower().removeprefix("application/") if isinstance(named, str) else None
+        # Logout tokens had no type of their own for long; events are theirs alone (RFC 8417).
+        if kind not in TYPES or "events" in read.claims:
+            raise BadCredential(
+                f"The {self.whose} was made for another purpose than access (typ, events)."
+            )
 
     async def _person(self, account: Account) -> Person:
         try:

@@ -264,6 +264,26 @@ async def test_an_unknown_critical_extension_is_refused(tokens, provider):
     await refused(tokens, provider.mint(header={"crit": ["future"], "future": 1}))
 
 
+@pytest.mark.parametrize("typ", ["JWT", "jwt", "at+jwt", "application/at+jwt", None])
+async def test_a_token_of_a_type_that_is_for_access_is_taken(tokens, provider, typ):
+    assert await tokens.identify(provider.mint(header={"typ": typ}), "/mcp") is not None
+
+
+@pytest.mark.parametrize(
+    "typ", ["oauth-id-jag+jwt", "logout+jwt", "application/secevent+jwt", "dpop+jwt", "x", 7]
+)
+async def test_what_the_issuer_signs_for_another_purpose_is_refused(tokens, provider, typ):
+    claims = {"client_id": "desk-app", "jti": "once"}
+    reason = await refused(tokens, provider.mint(claims, header={"typ": typ}))
+    assert "another purpose" in reason
+
+
+async def test_a_logout_token_without_a_type_of_its_own_is_refused(tokens, provider):
+    for typ in (None, "JWT"):
+        token = provider.logout_token("ana", header={"typ": typ})
+        assert "another purpose" in await refused(tokens, token)
+
+
 async def test_keys_out_of_reach_are_a_refusal_that_says_so(tokens, provider):
     provider.down = True
     reason = await refused(tokens, provider.mint())
