@@ -21,6 +21,13 @@ class UnknownCredential(BadCredential):
     """A bearer token of no known kind; it may be meant for another server."""
 
 
+class UncheckedCredential(BadCredential):
+    """A credential that nobody can check now, as its issuer does not answer: a 503, not a 401.
+
+    A client would throw a refused one away, and send its person through sign-in again.
+    """
+
+
 BEARER = b"authorization"
 """The header of a bearer token (RFC 6750, section 2.1)."""
 

@@ -89,6 +89,8 @@ class Jwks:
         if found is None and self._may_ask():
             await self._refresh(self._may_ask)
             found = self._find(kid, algorithm)
+        if found is None and self._problem is not None:
+            raise self._problem  # the key may be a new one, which nobody could be asked about
         return found
 
     def _is_due(self) -> bool:

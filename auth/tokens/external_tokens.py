@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from auth.callers import Account, Identity
-from auth.credentials import BadCredential
+from auth.credentials import BadCredential, UncheckedCredential
 from auth.issuers import oidc_claims
 from auth.issuers.discovery import IssuerUnavailable
 from auth.issuers.jwks import ALGORITHMS, Jwks
@@ -47,7 +47,8 @@ async def checked_claims(
         whose: what to call the token, such as "ID token".
 
     Raises:
-        BadCredential: it was not signed by the issuer, or its keys cannot be had.
+        BadCredential: it was not signed by the issuer; :class:`UncheckedCredential` where the
+            issuer's keys cannot be had.
     """
     algorithm = read.algorithm
     if algorithm is None or algorithm not in algorithms or algorithm not in ALGORITHMS:
@@ -56,7 +57,7 @@ async def checked_claims(
     try:
         key = await jwks.key(read.kid, algorithm)
     except IssuerUnavailable as problem:
-        raise BadCredential(
+        raise UncheckedCredential(
             f"The {whose} cannot be checked right now, because its issuer's keys cannot be read. "
             f"{problem} Try again in a minute."
         ) from None

@@ -136,3 +136,16 @@ async def test_ten_thousand_groups_are_refused_with_the_rule(
     assert "groups" in json.dumps(answer.json()) + answer.headers["www-authenticate"]
     some = minted(provider, 0, ["staff", *(f"g{number}" for number in range(900))])
     assert await portal.tier(some) == "members"
+
+
+async def test_a_token_whose_issuer_does_not_answer_is_not_called_a_bad_one(
+    portal: Attacked, provider: IdentityProvider
+) -> None:
+    provider.down = True
+    headers = {"authorization": f"Bearer {minted(provider, 60, ['staff'])}"}
+    for path in ("/mcp", "/api/v1/", "/admin/people"):
+        answer = await portal.client().post(path, json={}, headers=headers)
+        assert answer.status_code == 503, answer.text
+        assert int(answer.headers["retry-after"]) > 0
+        assert "www-authenticate" not in answer.headers
+        assert "its issuer's keys cannot be read" in answer.text

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auth import ANONYMOUS, BadCredential, Caller, Tier
-from auth.credentials import UnknownCredential, presented
+from auth.credentials import UncheckedCredential, UnknownCredential, presented
 from auth.portal_addresses import Site
 from auth.stores import StoreUnavailable
 from gateway.config.addresses import CLIENT_PATHS, plugin_of
@@ -143,10 +143,9 @@ class HttpGuard:
         try:
             with before_call("identity"):
                 caller = await again()
-        except StoreUnavailable as error:
-            log.warning("stores_unavailable", reason=str(error))
+        except (StoreUnavailable, UncheckedCredential) as error:
+            refused = Refusal(503, "unavailable", _why_not_now(error), request_id)
             wait = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
-            refused = Refusal(503, "unavailable", UNAVAILABLE, request_id)
             await self._speaks(path).refuse(send, refused, (wait,))
             return None
         except BadCredential as bad:
@@ -231,3 +230,12 @@ def _marked(send: Send, request_id: str) -> Send:
         await send(message)
 
     return marked
+
+
+def _why_not_now(error: StoreUnavailable | UncheckedCredential) -> str:
+    """What to tell a caller of whom it cannot be found out now who they are."""
+    if isinstance(error, UncheckedCredential):
+        log.warning("issuer_unavailable", reason=error.reason)
+        return error.reason
+    log.warning("stores_unavailable", reason=str(error))
+    return UNAVAILABLE

@@ -127,6 +127,22 @@ async def test_stale_keys_are_used_for_a_day_while_the_issuer_does_not_answer(cl
         await jwks.key(key.kid, "ES256")
 
 
+async def test_of_an_unknown_key_nothing_is_said_while_its_issuer_does_not_answer(clock):
+    key, new = Key("ES256"), Key("ES256")
+    published = Published(key.jwk)
+    jwks = published.jwks(clock)
+    await jwks.key(key.kid, "ES256")
+    published.down = True
+    clock.pass_(UNKNOWN_KEY_INTERVAL_S)
+    with pytest.raises(IssuerUnavailable, match="does not answer"):
+        await jwks.key(new.kid, "ES256")
+    assert await jwks.key(key.kid, "ES256") is not None
+    published.keys, published.down = [key.jwk, new.jwk], False
+    clock.pass_(UNKNOWN_KEY_INTERVAL_S)
+    assert await jwks.key(new.kid, "ES256") is not None
+    assert await jwks.key("no such key", "ES256") is None
+
+
 async def test_an_issuer_that_is_down_is_tried_again_soon_but_not_at_every_call(clock):
     key = Key("ES256")
     published = Published(key.jwk)

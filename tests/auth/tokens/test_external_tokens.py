@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.utils import base64url_encode
 
 from auth.callers import Account
-from auth.credentials import BadCredential
+from auth.credentials import BadCredential, UncheckedCredential
 from auth.issuers.jwks import Jwks
 from auth.stores import NoSuchPerson, Person, Stores
 from auth.tiers import Tier
@@ -284,11 +284,12 @@ async def test_a_logout_token_without_a_type_of_its_own_is_refused(tokens, provi
         assert "another purpose" in await refused(tokens, token)
 
 
-async def test_keys_out_of_reach_are_a_refusal_that_says_so(tokens, provider):
+async def test_keys_out_of_reach_leave_a_token_unchecked_and_the_answer_says_so(tokens, provider):
     provider.down = True
-    reason = await refused(tokens, provider.mint())
-    assert "cannot be checked right now" in reason
-    assert "503" in reason
+    with pytest.raises(UncheckedCredential) as unchecked:
+        await tokens.identify(provider.mint(), "/mcp")
+    assert "cannot be checked right now" in unchecked.value.reason
+    assert "503" in unchecked.value.reason
 
 
 async def test_a_token_ends_with_its_own_end(tokens, provider, clock):
