@@ -149,4 +149,6 @@ def _record(record: Any) -> dict[str, Any]:
 def _json(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, tuple):
+        return list(value)
     return sorted(value) if isinstance(value, frozenset) else value

@@ -170,6 +170,8 @@ async def _tokens(setup: Setup) -> list[ApiToken]:
 
 def _json(token: ApiToken) -> dict[str, object]:
     record = asdict(token) | {"tools": None if token.tools is None else sorted(token.tools)}
+    for name in ("created", "expires", "used"):
+        record[name] = record[name] and record[name].isoformat()
     return {name: value for name, value in record.items() if name not in {"ceiling", "revoked"}}
 
 

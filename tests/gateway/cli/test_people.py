@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from auth.callers import Account
 from auth.revocations import Revocations
 from auth.sessions import BrowserSessions
-from auth.stores import Stores
+from auth.stores import Grant, Stores
 from auth.tiers import Tier
 from auth.tokens.api_tokens import ApiTokens
 from gateway.cli import main
@@ -92,6 +92,16 @@ def test_a_person_is_shown_to_read(porch: Run, alice: str) -> None:
     shown = porch("people", "show", alice).stdout
     for part in (alice, ADDRESS, "octocat", "laptop", "A browser"):
         assert part in shown
+
+
+def test_a_client_of_theirs_is_shown_with_its_scope_to_read(
+    porch: Run, place: Path, alice: str
+) -> None:
+    now = datetime.now(UTC)
+    scope = ("public", "members")
+    grant = Grant("g1", alice, "a-client", "Editor", "http://localhost", scope, now, used=now)
+    remembered(place, lambda stores: stores.grants.add(grant))
+    assert "scope public, members" in porch("people", "show", alice).stdout
 
 
 @pytest.mark.parametrize("who", ["github:nobody", "person:nobody", "0x" + "0" * 40, "someone"])

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
@@ -58,6 +59,8 @@ def test_a_token_can_be_limited(porch: Run, place: Path) -> None:
         "public",
         [GET, SEARCH],
     )
+    assert listed["created"].startswith(f"{datetime.now(UTC):%Y-%m-%d}T")
+    assert (listed["expires"][10], listed["used"][10]) == ("T", "T")
     assert made.stdout.strip() not in json.dumps(listed)
 
 
