@@ -88,6 +88,8 @@ class QueryMetadata(BaseModel):
         layers_by_words: those that were asked by the question's words alone, though not by its
             mode: a paraphrase is not found there; likewise.
         note: what to know of the question and of what was searched, as the tools say it; likewise.
+        more_may_fit: whether as many fit as a layer compares at once, so that a later page may have
+            others, which are not counted yet; likewise.
     """
 
     total_results: int
@@ -98,6 +100,7 @@ class QueryMetadata(BaseModel):
     layers_failed: dict[str, str] = Field(default_factory=dict)
     layers_by_words: list[str] = Field(default_factory=list)
     note: str | None = None
+    more_may_fit: bool = False
 
 
 class QueryResponse(BaseModel):

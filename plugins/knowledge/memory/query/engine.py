@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
@@ -19,18 +19,16 @@ from plugins.knowledge.memory.model import labels as by
 from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.query_context import (
-    EntryFilter,
     EntrySource,
     Question,
     Scored,
     SearchLayer,
-    WrittenBy,
 )
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import (
+    MAX_OFFSET,
     MAX_RESULTS,
     Mode,
-    QueryFilters,
     QueryOptions,
     QueryRequest,
 )
@@ -42,6 +40,7 @@ from plugins.knowledge.memory.model.responses import (
     QueryResult,
 )
 from plugins.knowledge.memory.query.authors import Authors
+from plugins.knowledge.memory.query.compared import Compared
 from plugins.knowledge.memory.query.highlights import highlight
 from plugins.knowledge.memory.query.layer_search import (
     CombinedAnswers,
@@ -49,6 +48,7 @@ from plugins.knowledge.memory.query.layer_search import (
     search_layers,
 )
 from plugins.knowledge.memory.query.links import LinkedAnswers
+from plugins.knowledge.memory.query.narrowing import narrowing
 from plugins.knowledge.memory.query.parts import parts
 from plugins.knowledge.memory.query.standing import Challenges, StandingOrder
 from plugins.knowledge.memory.query.usage import Usage
@@ -66,7 +66,7 @@ T = TypeVar("T")
 EMBEDDING_TIMEOUT_S = 10.0
 """How long a question may take to be embedded; the first one waits for the model to be read."""
 COMPARED = 40
-"""How many answers of a layer are compared for the pages that these fill."""
+"""How many answers of a layer are compared first; for later pages more are."""
 _UNREAD = "What was found there could not be read."
 LAYERS_ON_REQUEST = frozenset({Layer.ARCHIVAL})
 """Layers that answer only where they are named."""
@@ -120,20 +120,18 @@ class QueryEngine:
         start = time.perf_counter()
         layers = self._asked(request)
         question = await self._question(request, caller, layers)
-        gathered = await search_layers(layers, question, self.failed)
-        gathered = _said_once(await self._with_parts(gathered, layers, question))
-        gathered = _said_once(await self.linked.joined(gathered, question))
-        if layers and len(gathered.failed) == len(gathered.asked) and not gathered.found:
-            raise _no_answer(gathered.notes)
         options = request.options
-        challenges = await self.standing.challenges(gathered.found, question.keys)
-        found = await self.standing.ordered(gathered.found, challenges, question)
-        close = [one for one in found if _near_enough(one, options)]
-        near = [one for one in close if _counts(one, options, floor)]
+
+        def counts(one: Scored) -> bool:
+            return _near_enough(one, options) and _counts(one, options, floor)
+
+        compared, more = await self._compared(layers, question, options, counts)
+        gathered, challenges = compared.gathered, compared.challenges
+        near = [one for one in compared.found if counts(one)]
         page = near[options.offset : options.offset + options.limit]
-        below = [one for one in close if not _counts(one, options, floor)][: options.nearest]
-        layers_of = {**challenges.layers, **gathered.layers}
-        records, unread = await self._read([*page, *below], question, layers_of)
+        close = (one for one in compared.found if _near_enough(one, options))
+        below = [one for one in close if not counts(one)][: options.nearest]
+        records, unread = await self._read([*page, *below], question, compared.layers)
         if unread and not records:
             raise _no_answer(unread)
         results = await self._results(page, records, question, options, challenges)
@@ -150,9 +148,42 @@ class QueryEngine:
                 layers_failed={str(k): note for k, note in {**gathered.notes, **unread}.items()},
                 layers_by_words=self._by_words(gathered.asked, request.mode),
                 provider=self.provider,
+                more_may_fit=more,
             ),
             nearest=nearest if options.nearest else None,
         )
+
+    async def _compared(
+        self,
+        layers: Sequence[SearchLayer],
+        question: Question,
+        options: QueryOptions,
+        counts: Callable[[Scored], bool],
+    ) -> tuple[Compared, bool]:
+        """Answers until the page is full, or there are no more; and whether more may count.
+
+        Each time four times as many are compared, and what was compared before stays in front: so
+        what stands on a page hangs neither on how many fit on it nor on which page it is.
+        """
+        whole: Compared | None = None
+        while True:
+            now = await self._compared_once(layers, question)
+            whole = now if whole is None else whole.followed_by(now)
+            more = sum(map(counts, now.found)) >= question.limit
+            is_full = sum(map(counts, whole.found)) >= options.offset + options.limit
+            if is_full or not more or options.top_k or question.limit > MAX_OFFSET:
+                return whole, more
+            question = replace(question, limit=4 * question.limit)
+
+    async def _compared_once(self, layers: Sequence[SearchLayer], question: Question) -> Compared:
+        gathered = await search_layers(layers, question, self.failed)
+        gathered = _said_once(await self._with_parts(gathered, layers, question))
+        gathered = _said_once(await self.linked.joined(gathered, question))
+        if layers and len(gathered.failed) == len(gathered.asked) and not gathered.found:
+            raise _no_answer(gathered.notes)
+        challenges = await self.standing.challenges(gathered.found, question.keys)
+        found = await self.standing.ordered(gathered.found, challenges, question)
+        return Compared(gathered, challenges, found)
 
     def foreign(self, question: str) -> ForeignQuestion | None:
         """The question, where it is in another language than the portal's model."""
@@ -209,12 +240,12 @@ class QueryEngine:
             mode=request.mode,
             keys=caller_keys(caller),
             person=caller.person,
-            limit=_candidates(request),
+            limit=_compared_first(request),
             terms=term_ids(text, stop_words_of(foreign)),
             vector=vector,
             embedding_error=embedding_error,
             foreign=foreign,
-            entry_filter=_narrowing(
+            entry_filter=narrowing(
                 request.filters,
                 request.layer.user_id,
                 caller.person,
@@ -314,50 +345,10 @@ class QueryEngine:
         ]
 
 
-def _candidates(request: QueryRequest) -> int:
-    """How many answers of a layer are compared.
-
-    Unless that is asked for, it is as many for all pages of a block: what stands on a page must not
-    depend on how many fit on it. Of what held at a moment some falls away.
-    """
-    options = request.options
-    if options.top_k is None:
-        blocks = -(-(options.offset + options.limit) // COMPARED)
-        wanted = COMPARED * blocks
-    else:
-        wanted = options.top_k
+def _compared_first(request: QueryRequest) -> int:
+    """How many answers of a layer are compared first; of what held at a moment some falls away."""
+    wanted = request.options.top_k or COMPARED
     return wanted if request.filters.as_of is None else max(wanted, MAX_RESULTS)
-
-
-def _narrowing(
-    filters: QueryFilters, owner: str | None, person: str | None, written: WrittenBy | None
-) -> EntryFilter:
-    groups = [
-        [by.tag(each) for each in filters.tags],
-        [by.source(each) for each in _as_tuple(filters.source_type)],
-        [by.policy(each) for each in _as_tuple(filters.access_policy)],
-        *(
-            [by.custom(key, each) for each in (value if _is_alternatives(value) else [value])]
-            for key, value in filters.custom_filters.items()
-        ),
-    ]
-    return EntryFilter(
-        labels=tuple(frozenset(group) for group in groups if group),
-        after=filters.created_after,
-        before=filters.created_before,
-        owner=(person or "") if filters.mine else owner,
-        as_of=filters.as_of,
-        written=written,
-    )
-
-
-def _as_tuple(value: T | None) -> tuple[T, ...]:
-    return () if value is None else (value,)
-
-
-def _is_alternatives(value: object) -> bool:
-    """Whether a filter lists values of which one will do."""
-    return isinstance(value, list) and bool(value)
 
 
 def _said_once(gathered: CombinedAnswers) -> CombinedAnswers:

@@ -81,7 +81,9 @@ class Memories(BriefResult):
     """What memory holds on a question, the best answer first."""
 
     results: list[Remembered]
-    total: int = Field(description="How many fit, as far as was looked.")
+    total: int = Field(
+        description="How many fit, of those that were compared: with next_offset more may."
+    )
     next_offset: int | None = Field(None, description="Give it as offset for those that follow.")
     nearest: list[Near] = Field(
         default_factory=list, description="What is nearest and does not fit: likely beside it."
@@ -128,13 +130,13 @@ def memories(
         if shown and room < 0:
             break
         shown.append(one)
-    total = answer.metadata.total_results
+    total, more = answer.metadata.total_results, answer.metadata.more_may_fit
     after = offset + len(shown)
     near = [] if offset else (answer.nearest or [])[: max(0, MAX_NEAREST - len(shown))]
     return Memories(
         results=shown,
         total=total,
-        next_offset=after if shown and after < total else None,
+        next_offset=after if shown and (after < total or more) else None,
         nearest=[_near(each, asked) for each in near],
         layers=answer.metadata.layers_queried,
         note=_note(answer, archived, told, fits=bool(shown), offset=offset),

@@ -123,6 +123,22 @@ async def test_many_answers_fit_a_budget_and_go_on_by_an_offset(world: World) ->
     assert set(seen) == kept
 
 
+async def test_pages_go_on_beyond_what_is_compared_at_once(world: World) -> None:
+    """An agent that takes ten at a time reads all that fits."""
+    kept = {(await world.remember(ANA, f"Tomato bed number {n}.")).id for n in range(95)}
+    seen: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page: Memories = await call(
+            world, "query_memory", query="tomato bed", limit=10, offset=offset
+        )
+        assert page.total >= len(seen) + len(page.results)
+        seen += [each.id for each in page.results]
+        offset = page.next_offset
+    assert len(seen) == len(kept)
+    assert set(seen) == kept
+
+
 async def test_what_memory_does_not_know_is_said_and_the_nearest_shown_apart(real: World) -> None:
     beds = "The beds are watered at six in the morning in summer."
     await call(real, "remember", content=beds, event_at="2026-01-05")
