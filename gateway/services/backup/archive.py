@@ -5,19 +5,24 @@ and how many rows each table has. SQLite files are copied by SQLite's online bac
 one instant of each and stops no writer; PostgreSQL by ``pg_dump``, at the instant at which its
 rows are counted. What can be built again stays out: the search index, and every directory of a
 plugin that is marked as a cache (:func:`gateway.contract.rebuildable`).
+
+Whatever is in the making lies beside the archive, under names of its own, and is locked for as long
+as its backup runs: what an ended one has left is taken up by the next of that name.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
 import os
+import shutil
 import sqlite3
 import stat
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +37,7 @@ from gateway.services.backup.postgres_dump import dump
 __all__ = [
     "DUMP",
     "MANIFEST",
+    "RESTORING",
     "BackupImpossible",
     "FileDigest",
     "Manifest",
@@ -45,7 +51,11 @@ DATA = "data/"
 """The archive's directory of the data directory's files."""
 _SQLITE = b"SQLite format 3\0"
 _COMPANIONS = ("-wal", "-shm", "-journal")
+RESTORING = ".restoring"
+"""The directory, in a data directory, of what is being put back into it."""
 _LEFT_OUT = {"vectors", "portal.lock", "portal.sock", ".gitignore"}
+_UNFINISHED = (RESTORING, ".backup-")
+"""How directories begin that a restore, or a backup of an earlier version, was ended in."""
 _FIRST = "jobs.db"
 """Copied before all else: what a job in it has yet to do may have been done, never the reverse."""
 
@@ -100,7 +110,8 @@ def back_up(data_dir: Path, database: str, objects: str, archive: Path) -> Manif
 
     Raises:
         BackupImpossible: there is nothing to back up, the file is there already, its directory
-            is not or may not be written to, or PostgreSQL cannot be dumped.
+            is not or may not be written to, another backup is writing it, the disk is full, or a
+            database cannot be copied.
     """
     if archive.exists():
         raise BackupImpossible(f"{archive} is there already; name another file.")
@@ -110,17 +121,25 @@ def back_up(data_dir: Path, database: str, objects: str, archive: Path) -> Manif
         raise BackupImpossible(f"{archive.parent} may not be written to; name another FILE.")
     if not data_dir.is_dir():
         raise BackupImpossible(f"{data_dir} is not there; name the data directory with --data.")
-    draft = archive.with_name(f".{archive.name}.part")
     try:
-        with (
-            open(draft, "xb", opener=_private) as raw,
-            tarfile.open(fileobj=raw, mode="w:gz") as tar,
-        ):
-            manifest = _Writing(tar, data_dir).all(database, objects)
-        draft.rename(archive)
-    finally:
-        draft.unlink(missing_ok=True)
+        with _draft(archive) as (raw, copies):
+            with tarfile.open(fileobj=raw, mode="w:gz") as tar:
+                manifest = _Writing(tar, data_dir, copies).all(database, objects)
+            Path(raw.name).rename(archive)
+    except (OSError, sqlite3.Error) as error:
+        raise BackupImpossible(
+            f"{archive} cannot be written: {reason(error)}. It takes the right to read "
+            f"{data_dir}, and room for itself and for a copy of each database in turn. Nothing "
+            "is left of it."
+        ) from None
     return manifest
+
+
+def reason(error: Exception) -> str:
+    """What the system, or SQLite, says was wrong, and with which file."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    return f"{error.strerror} ({error.filename})" if error.filename else error.strerror
 
 
 def row_counts(file: Path, name: str) -> dict[str, int]:
@@ -138,6 +157,29 @@ def row_counts(file: Path, name: str) -> dict[str, int]:
         return counts
 
 
+@contextmanager
+def _draft(archive: Path) -> Iterator[tuple[IO[bytes], Path]]:
+    """The file that is to be the archive, and a directory for copies; both are gone in the end."""
+    draft = archive.with_name(f".{archive.name}.part")
+    copies = archive.with_name(f".{archive.name}.copies")
+    with open(draft, "ab", opener=_private) as raw:
+        try:
+            fcntl.flock(raw, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = draft.exists() and os.path.samestat(draft.stat(), os.fstat(raw.fileno()))
+        except BlockingIOError:
+            is_ours = False
+        if not is_ours:
+            raise BackupImpossible(f"Another backup is writing {archive}; name another FILE.")
+        try:
+            raw.truncate(0)
+            shutil.rmtree(copies, ignore_errors=True)
+            copies.mkdir(mode=0o700)
+            yield raw, copies
+        finally:
+            shutil.rmtree(copies, ignore_errors=True)
+            draft.unlink(missing_ok=True)
+
+
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
@@ -149,9 +191,11 @@ def _read_only(file: Path) -> sqlite3.Connection:
 class _Writing:
     """Adds to an archive, and remembers what."""
 
-    def __init__(self, tar: tarfile.TarFile, data_dir: Path) -> None:
+    def __init__(self, tar: tarfile.TarFile, data_dir: Path, copies: Path) -> None:
         self._tar = tar
         self._data_dir = data_dir
+        self._copies = copies
+        self._draft = copies.with_suffix(".part").absolute()
         self._files: dict[str, FileDigest] = {}
         self._rows: dict[str, int] = {}
         self._left_out: list[str] = []
@@ -200,9 +244,14 @@ class _Writing:
             name = directory.relative_to(self._data_dir)
             self._left_out.append(f"{name}, which is built again")
             return False
-        return True
+        if top and directory.name.startswith(_UNFINISHED):
+            self._left_out.append(f"{directory.name}, which was left unfinished: delete it")
+            return False
+        return directory.absolute() != self._copies.absolute()
 
     def _add_path(self, path: Path) -> None:
+        if path.absolute() == self._draft:
+            return
         name = str(path.relative_to(self._data_dir))
         try:
             with path.open("rb") as file:
@@ -218,7 +267,7 @@ class _Writing:
         self._add_database(path, name)
 
     def _add_database(self, path: Path, name: str) -> None:
-        with tempfile.TemporaryDirectory(dir=self._data_dir, prefix=".backup-") as place:
+        with tempfile.TemporaryDirectory(dir=self._copies) as place:
             copy = Path(place) / "copy.db"
             with closing(_read_only(path)) as live, closing(sqlite3.connect(copy)) as target:
                 live.backup(target)
@@ -228,7 +277,7 @@ class _Writing:
                 self._add(DATA + name, file, copy.stat().st_size)
 
     def _postgres(self, database: str) -> None:
-        with tempfile.TemporaryDirectory(dir=self._data_dir, prefix=".backup-") as place:
+        with tempfile.TemporaryDirectory(dir=self._copies) as place:
             file = Path(place) / DUMP
             try:
                 self._rows |= dump(database, file)

@@ -8,7 +8,7 @@ import sqlite3
 import tarfile
 import zlib
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -18,9 +18,11 @@ from gateway.services.backup.archive import (
     DATA,
     DUMP,
     MANIFEST,
+    RESTORING,
     BackupImpossible,
     FileDigest,
     Manifest,
+    reason,
     row_counts,
 )
 from gateway.services.backup.postgres_dump import counts, is_empty, put_back
@@ -28,15 +30,16 @@ from gateway.services.backup.postgres_dump import counts, is_empty, put_back
 __all__ = ["restore", "verify"]
 
 _COPY_BYTES = 1024 * 1024
-_OURS = {".gitignore"}
-"""What an empty data directory may hold."""
+_OURS = {".gitignore", RESTORING, "lost+found"}
+"""What an empty data directory may hold: also what an ended restore, or making the disk, left."""
 
 
 def restore(archive: Path, data_dir: Path, database: str) -> Manifest:
     """Put a backup into an empty data directory, and into an empty PostgreSQL database.
 
-    Every digest is checked before anything is written, and the directory is there only once it is
-    whole.
+    Every digest is checked before anything is written. What is put back lies in a directory of its
+    own there until it is whole: the place may be a volume, or the only one that the portal's user
+    may write to.
 
     Args:
         archive: the backup.
@@ -44,7 +47,8 @@ def restore(archive: Path, data_dir: Path, database: str) -> Manifest:
         database: the resolved address of the database that it goes into.
 
     Raises:
-        BackupImpossible: the archive is damaged or does not fit here, or the place is not empty.
+        BackupImpossible: the archive is damaged or does not fit here, or the place is not empty or
+            cannot be written to.
     """
     manifest = _checked(archive)
     kind = "sqlite" if database == "sqlite" else "postgresql"
@@ -53,23 +57,43 @@ def restore(archive: Path, data_dir: Path, database: str) -> Manifest:
             f"{archive} holds a {manifest.database} database, and services.database names "
             f"{kind}. Name a database of the same kind in portal.yaml."
         )
-    if data_dir.exists() and {path.name for path in data_dir.iterdir()} - _OURS:
+    try:
+        with _place(data_dir) as draft:
+            _unpack(archive, draft)
+            _put_back_database(draft / DUMP, database)
+            (draft / ".gitignore").write_text("*\n")
+            for path in sorted(draft.iterdir(), key=lambda path: path.suffix == ".db"):
+                path.rename(data_dir / path.name)
+    except OSError as error:
+        raise BackupImpossible(
+            f"{data_dir} cannot be filled: {reason(error)}. Nothing is left there; mend that, or "
+            "name another directory with --data."
+        ) from None
+    return manifest
+
+
+@contextmanager
+def _place(data_dir: Path) -> Iterator[Path]:
+    """Where to unpack, inside an empty data directory; one that is made here goes where it fails.
+
+    Raises:
+        BackupImpossible: the directory is not empty.
+    """
+    is_made = not data_dir.exists()
+    if not is_made and {path.name for path in data_dir.iterdir()} - _OURS:
         raise BackupImpossible(
             f"{data_dir} is not empty; name another with --data, or move away what is there."
         )
-    draft = data_dir.with_name(f".{data_dir.name}.restoring")
+    draft = data_dir / RESTORING
     shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True, mode=0o700)
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        _unpack(archive, draft)
-        _put_back_database(draft / DUMP, database)
-        (draft / ".gitignore").write_text("*\n")
-        if data_dir.exists():
-            shutil.rmtree(data_dir)
-        draft.rename(data_dir)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    return manifest
+        draft.mkdir(mode=0o700)
+        yield draft
+    except BaseException:
+        shutil.rmtree(data_dir if is_made else draft, ignore_errors=True)
+        raise
+    draft.rmdir()
 
 
 def verify(manifest: Manifest, data_dir: Path, database: str) -> list[str]:
