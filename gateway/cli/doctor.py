@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -72,9 +73,20 @@ async def _examined(setup: Setup) -> list[Finding]:
             findings += await of_address(config.url)
     tokens = bool(setup.environment.static_tokens.get_secret_value())
     findings += of_machine(setup.data_dir, tokens, not config.is_local)
+    findings += _of_database(setup)
     lightest_first = sorted(findings, key=lambda each: each.weight, reverse=True)
     unique = {each.what: each for each in lightest_first}
     return sorted(unique.values(), key=lambda each: each.weight)
+
+
+def _of_database(setup: Setup) -> Iterator[Finding]:
+    """A database that is left behind; an address that cannot be read is a finding of the check."""
+    from gateway.observability.diagnosis import of_database
+    from gateway.services.secrets import SecretMissing, address
+
+    with suppress(SecretMissing):
+        at = address(setup.portal.config.services.database, setup.portal.root)
+        yield from of_database(setup.data_dir, at)
 
 
 async def _of_models(setup: Setup) -> list[Finding]:

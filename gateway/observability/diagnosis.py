@@ -153,6 +153,26 @@ def of_disk(data_dir: Path) -> Iterator[Finding]:
         yield Finding(weight, what, todo)
 
 
+def of_database(data_dir: Path, database: str) -> Iterator[Finding]:
+    """Whether a data directory has a database that nothing is read from.
+
+    Args:
+        data_dir: the data directory.
+        database: the resolved address of the portal's database.
+    """
+    left = data_dir / "porch.db"
+    if database != "sqlite" and left.exists():
+        what = (
+            f"{left} is not in use, since services.database names another database: the people, "
+            "tokens, memory, workflows, drafts, approvals and records in it are not served."
+        )
+        todo = (
+            "Nothing is carried over. Where that is meant, keep the file elsewhere, with its "
+            "-wal; else let services.database say sqlite again."
+        )
+        yield Finding(Weight.ADVICE, what, todo)
+
+
 def of_machine(data_dir: Path, static_tokens: bool, public: bool) -> Iterator[Finding]:
     """What else is wrong with the machine that a portal runs on.
 

@@ -228,6 +228,20 @@ def test_redis_away_is_a_risk_as_no_call_fails() -> None:
     assert found.weight == Weight.RISK
 
 
+def test_a_database_that_is_left_behind_is_told(
+    porch: Run, place: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    porch("people", "list")
+    assert "porch.db" not in porch("doctor").output
+    monkeypatch.setenv("PORCH_SERVICES__DATABASE", postgres_url.replace("+asyncpg", ""))
+    said = " ".join(porch("doctor").output.split())
+    assert "data/porch.db is not in use, since services.database names another database" in said
+    assert "memory, workflows, drafts, approvals and records in it are not served" in said
+    monkeypatch.setenv("PORCH_SERVICES__DATABASE", "env:NOT_SET")
+    said = " ".join(porch("doctor").output.split())
+    assert "NOT_SET is not set" in said
+
+
 def test_a_full_disk_open_doors_and_static_tokens_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
