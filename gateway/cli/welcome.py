@@ -149,7 +149,7 @@ def _settled(report: Report) -> Iterator[str]:
     for notice in report.notices:
         yield f"Note: {notice}"
     if report.notices or report.status == "failed":
-        yield "`porch check` explains what to mend."
+        yield "`porch doctor` says what to mend."
     yield "Ready. Ctrl+C stops." if report.ready else "Serving what can be served. Ctrl+C stops."
 
 

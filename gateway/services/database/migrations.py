@@ -27,12 +27,18 @@ def newest(migrations: Path) -> set[str]:
     Args:
         migrations: a directory with ``versions/*.py``.
     """
+    revisions, followed = _revisions(migrations)
+    return revisions - followed
+
+
+def _revisions(migrations: Path) -> tuple[set[str], set[str]]:
+    """All revisions of a directory, and those that another one follows."""
     revisions: set[str] = set()
     followed: set[str] = set()
     for path in (migrations / "versions").glob("*.py"):
         for down, value in _REVISION.findall(path.read_text("utf-8")):
             (followed if down else revisions).update(_QUOTED.findall(value))
-    return revisions - followed
+    return revisions, followed
 
 
 def recorded(connection: Connection, version_table: str) -> set[str]:
@@ -55,6 +61,7 @@ def upgrade(connection: Connection, migrations: Path, version_table: str) -> Non
     from alembic.config import Config
     from alembic.util import CommandError
 
+    _refuse_newer(connection, migrations, version_table)
     config = Config()
     # The options go through a ConfigParser, to which a percent sign means something.
     for option, path in (
@@ -68,7 +75,22 @@ def upgrade(connection: Connection, migrations: Path, version_table: str) -> Non
         command.upgrade(config, "head")
     except CommandError as error:
         raise MigrationFailed(
-            f"The tables of {version_table} cannot be brought to the revisions in {migrations}: "
-            f"{error}. If they were written by a newer version, install that version again or "
-            "restore the backup from before."
+            f"The tables of {_owner(version_table)} cannot be brought to the revisions in "
+            f"{migrations}: {error}."
         ) from error
+
+
+def _refuse_newer(connection: Connection, migrations: Path, version_table: str) -> None:
+    """Say so where the tables were written by a version that has more revisions than this one."""
+    unknown = recorded(connection, version_table) - _revisions(migrations)[0]
+    if unknown:
+        raise MigrationFailed(
+            f"The tables of {_owner(version_table)} were written by a newer version: they are at "
+            f"revision {', '.join(sorted(unknown))}, and this version knows those up to "
+            f"{', '.join(sorted(newest(migrations)))}. Nothing was changed. Install the newer "
+            "version again, or restore the backup from before the upgrade."
+        )
+
+
+def _owner(version_table: str) -> str:
+    return version_table.removeprefix("alembic_version_")

@@ -70,6 +70,17 @@ async def test_it_is_not_said_that_something_failed_while_a_plugin_is_starting(
     ]
 
 
+async def test_what_failed_is_named_with_the_command_that_says_what_to_do() -> None:
+    board = HealthBoard()
+    board.expect("knowledge", required=True)
+    board.failed("knowledge", "The bucket does not answer.")
+    assert [*welcome._settled(await board.report())] == [
+        "knowledge: failed. The bucket does not answer.",
+        "`porch doctor` says what to mend.",
+        "Serving what can be served. Ctrl+C stops.",
+    ]
+
+
 async def test_a_plugin_that_opens_after_the_portal_is_said_once_it_has(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
