@@ -14,6 +14,11 @@ from gateway.observability.logs import get_logger
 Take = Callable[[Portal], Awaitable[Sequence[Problem]]]
 """``await take(portal)``: puts in force what it can of a new file; what is wrong with the rest."""
 
+_GONE = (
+    "is gone; what was in force goes on. Put it back before the next start, which would take the "
+    "defaults"
+)
+
 log = get_logger(__name__)
 
 
@@ -60,6 +65,8 @@ class PortalFile:
         if raw == self._raw and not was_unread:
             return None
         self._raw = raw
+        if raw is None:
+            raise ConfigError([Problem(self._file, 0, "", _GONE)])
         portal = await asyncio.to_thread(self._load)
         return (*await take(portal), *self._waiting(portal))
 

@@ -102,6 +102,23 @@ async def test_a_mistake_is_told_by_its_line_and_changes_nothing(portal: TestPor
     await until_tools_are(portal, "beans")
 
 
+async def test_a_file_that_is_gone_changes_nothing_until_it_is_there_again(
+    portal: TestPortal,
+) -> None:
+    """An editor, or Git, may take it away for a moment; without it all sections are empty."""
+    before = saved(portal)
+    (portal.config_dir / "portal.yaml").unlink()
+    said = await notice(portal, "portal.yaml")
+    assert said == (
+        "config/portal.yaml: is gone; what was in force goes on. Put it back before the next "
+        "start, which would take the defaults"
+    )
+    assert set(await portal.tools()) == {"peas"}
+    save(portal, before | {"plugins": {"garden": {"beds": ["beans"]}}})
+    await until_tools_are(portal, "beans")
+    assert not any("portal.yaml" in each for each in (await portal.health())["notices"])
+
+
 async def test_what_the_plugin_itself_refuses_is_told_likewise(portal: TestPortal) -> None:
     save(portal, "plugins:\n  garden:\n    beds: [beans]\n    deep: 12\n")
     said = await notice(portal, "nothing grows")
