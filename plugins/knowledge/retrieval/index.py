@@ -108,13 +108,18 @@ class Index:
         if self._succession is not None:
             await self._succession.replaced.look()
 
+    @property
+    def has_former(self) -> bool:
+        """Whether another collection answers while this one is being filled."""
+        return self._succession is not None and self._succession.former is not None
+
     async def former(self, documents: int) -> Collection | None:
         """The collection that answers in this one's place, by words; None where this one does.
 
         Args:
             documents: how many documents there are; once as many are in this one, it answers.
         """
-        if self._succession is None or self._succession.former is None:
+        if self._succession is None or not self.has_former:
             return None
         if await self.collection.count([HEADS]) >= documents:
             await self._succession.complete()

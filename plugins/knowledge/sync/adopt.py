@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from gateway.contract import Tier
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
+from plugins.knowledge.sync.transfer import OnDocuments
 
 BATCH_SIZE = 32
 """How many documents are read and indexed together."""
@@ -57,7 +59,13 @@ def manifest_changes(mine: Manifest, theirs: Manifest) -> ManifestChanges:
 
 
 async def adopt_manifest(
-    found: ManifestChanges, theirs: Manifest, store: Store, index: Index, *, indexed: bool
+    found: ManifestChanges,
+    theirs: Manifest,
+    store: Store,
+    index: Index,
+    *,
+    indexed: bool,
+    progress: OnDocuments,
 ) -> Manifest:
     """Bring the catalogue and the index to another process's manifest.
 
@@ -67,6 +75,7 @@ async def adopt_manifest(
         store: the catalogue, and where the documents are.
         index: this process's index.
         indexed: whether it is the other process's index too, which is up to date.
+        progress: told how many documents are in this process's own index.
 
     Returns:
         The manifest as it holds here; a document that is not in the store is not in it.
@@ -75,7 +84,15 @@ async def adopt_manifest(
     if not indexed:
         await index.remove(found.removed)
     lost: set[str] = set()
-    keys = list(found.changed)
+    keys, done = list(found.changed), 0
+
+    def indexed_more(some: int) -> None:
+        nonlocal done
+        done += some
+        progress(done, len(keys))
+
+    if keys and not indexed:
+        progress(0, len(keys))
     for start in range(0, len(keys), BATCH_SIZE):
         some = keys[start : start + BATCH_SIZE]
         entries = [found.changed[key].entry for key in some]
@@ -83,7 +100,8 @@ async def adopt_manifest(
         documents = await store.documents(some, Tier.MEMBERS)
         lost |= {key for key, one in zip(some, documents, strict=True) if one is None}
         if not indexed:
-            await index.replace([one for one in documents if one])
+            more = partial(indexed_more, len(some))
+            await index.replace([one for one in documents if one], more)
     if not indexed:
         await index.finish()
     store.hide(lost)

@@ -5,26 +5,25 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Sequence, Set
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from gateway.contract import ContentScrub, Objects
 from gateway.toolkit.freed_memory import give_back
 from plugins.knowledge.config import KnowledgeConfig
-from plugins.knowledge.notes.frontmatter import Problem, summed
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.adopt import adopt_manifest, manifest_changes
 from plugins.knowledge.sync.emptied import refuse_emptied
 from plugins.knowledge.sync.freshness import Freshness
-from plugins.knowledge.sync.manifest import FileRecord, Manifest, without
+from plugins.knowledge.sync.manifest import Manifest, without
 from plugins.knowledge.sync.manifests import Manifests
 from plugins.knowledge.sync.outdated_notes import clean_outdated
 from plugins.knowledge.sync.plan import Planner
 from plugins.knowledge.sync.sources import NoteSource, Scan
+from plugins.knowledge.sync.status import Status
 from plugins.knowledge.sync.transfer import OnDocuments, Transfer, part_of
 
 Result = TypeVar("Result")
@@ -56,51 +55,6 @@ def rules_of(config: KnowledgeConfig, scrub: ContentScrub | None = None) -> str:
                 del said[name]
     written = f"{READER_VERSION}:{cleaning}:{json.dumps(settings)}"
     return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
-
-
-@dataclass(slots=True)
-class Status:
-    """How the last sync went, for the health check.
-
-    Attributes:
-        ready: whether a sync has finished since the start, or has but documents to convert.
-        done: documents written by the sync that runs, of ``total``.
-        total: documents that it has to write.
-        notes: how many notes the sources hold.
-        unpublished: how many of them do not ask to be served.
-        problems: what members should mend; what is told once, once.
-        turns: when the next note is published, or is so no more, by what it says; or None.
-        error: why the last sync failed, or an empty text.
-    """
-
-    ready: bool = False
-    done: int = 0
-    total: int = 0
-    notes: int = 0
-    unpublished: int = 0
-    problems: Sequence[Problem] = ()
-    turns: datetime | None = None
-    error: str = ""
-
-    def unfinished(self) -> str:
-        """What an answer says while it comes from a part of the base; else an empty text."""
-        if self.done < self.total:
-            return (
-                f"The knowledge base is being indexed: {self.done} of {self.total} documents so "
-                "far. Ask again for the rest."
-            )
-        if self.notes or self.ready:
-            return ""
-        if self.error:
-            return "The notes could not be read; the health of this portal says why to its admins."
-        return "The notes are being read for the first time. Ask again in a minute."
-
-    def update(self, files: Mapping[str, FileRecord], problems: Iterable[Problem]) -> None:
-        """Take in what the sources hold, and what is wrong with it."""
-        self.notes = len(files)
-        self.unpublished = sum(record.is_unpublished for record in files.values())
-        self.problems = summed(problems)
-        self.turns = min((one.turns for one in files.values() if one.turns), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +134,8 @@ class Sync:
 
     def unfinished(self) -> str:
         """What an answer says while it comes from a part of the base; else an empty text."""
+        if self.index.has_former:  # it holds all of the base, and the search says that it answers
+            return ""
         return self.status.unfinished() or (_LOST if self.index.is_lost else "")
 
     async def load(self) -> None:
@@ -220,7 +176,13 @@ class Sync:
         async with self._running:
             return await self._adopt(finished=True, surely=surely)
 
-    async def _adopt(self, *, finished: bool, surely: bool = False) -> Outcome:
+    async def _adopt(
+        self,
+        progress: OnDocuments = lambda done, total: None,
+        *,
+        finished: bool,
+        surely: bool = False,
+    ) -> Outcome:
         """The same within a turn; unless ``finished``, even of one that is half done."""
         seen = await self._manifests.stamp()
         if seen == self._seen and not surely:
@@ -244,19 +206,26 @@ class Sync:
             doubted = {"pending": sorted({*mine.pending, *theirs.pending, *found.keys})}
             self._manifest = theirs.model_copy(update=doubted)
             return Outcome()
-        taken = await adopt_manifest(found, theirs, self._store, self.index, indexed=indexed)
+        tell = self._reported(progress)
+        taken = await adopt_manifest(
+            found, theirs, self._store, self.index, indexed=indexed, progress=tell
+        )
+        await self._serve(taken, mine)
+        self._seen = seen
+        return Outcome(list(found.changed), found.removed)
+
+    async def _serve(self, taken: Manifest, mine: Manifest) -> None:
+        """Go on from a manifest that was adopted; what was still to be done here is so yet."""
         undone = {
             "pending": sorted({*mine.pending, *taken.pending}),
             "pending_raw": sorted({*mine.pending_raw, *taken.pending_raw}),
         }
         self._manifest = taken.model_copy(update=undone)
         await self._manifests.save_own(self._manifest)
-        self._seen = seen
         problems = [one for record in taken.files.values() for one in record.problems]
         self.status.update(taken.files, problems)
         # What is still to be made of it is not served yet: the sync that makes it says when.
         self.status.ready = self.status.ready or not (undone["pending"] or undone["pending_raw"])
-        return Outcome(list(found.changed), found.removed)
 
     def _known(self) -> Manifest:
         """What is served, and in the index for sure."""
@@ -274,7 +243,7 @@ class Sync:
         """
         outcome = Outcome()
         while True:
-            outcome += await self._adopt(finished=False)
+            outcome += await self._adopt(progress, finished=False)
             synced = [source.fetched for source in self._sources]
             outcome += await self._follow_sources(progress)
             for source in self._sources:

@@ -25,7 +25,8 @@ from plugins.knowledge.sync import progress_bar
 from plugins.knowledge.sync.follower import Follower, Report
 from plugins.knowledge.sync.progress import Progress
 from plugins.knowledge.sync.sources import DirectorySource, NoteSource
-from plugins.knowledge.sync.sync import Outcome, Status, Sync
+from plugins.knowledge.sync.status import Status
+from plugins.knowledge.sync.sync import Outcome, Sync
 
 MAX_ANNOUNCED = 50
 """When more documents change at once, those who follow a single one are not told."""

@@ -66,6 +66,28 @@ async def test_what_one_has_synced_the_other_takes_over_without_its_sources(
     assert not (await second.sync()).changed
 
 
+async def test_how_far_an_index_of_its_own_is_is_told_as_of_a_sync(
+    library_class: Any, tmp_path: Path
+) -> None:
+    """So it is after a change of the model: nothing is read anew, and all is indexed."""
+    first, second = replicas(library_class, tmp_path, own_index=True)
+    for number in range(40):
+        first.note(f"tags/n{number}.md")
+    for replica in (first, second):
+        await replica.start()
+    await first.sync()
+    told: list[tuple[int, int]] = []
+
+    def tell(done: int, total: int) -> None:
+        status = second.syncing.status
+        assert (status.done, status.total) == (done, total)
+        told.append((done, total))
+
+    await second.syncing.run(tell)
+    assert told[:3] == [(0, 40), (32, 40), (40, 40)]
+    assert len(second.keys) == 40
+
+
 async def test_what_another_one_has_begun_is_left_to_it_until_a_sync_of_ones_own(
     library_class: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
