@@ -82,11 +82,13 @@ async def _examined(setup: Setup) -> list[Finding]:
 def _of_database(setup: Setup) -> Iterator[Finding]:
     """A database that is left behind; an address that cannot be read is a finding of the check."""
     from gateway.observability.diagnosis import of_database
+
+    if (said := setup.portal.config.services.database) == "sqlite":
+        return
     from gateway.services.secrets import SecretMissing, address
 
     with suppress(SecretMissing):
-        at = address(setup.portal.config.services.database, setup.portal.root)
-        yield from of_database(setup.data_dir, at)
+        yield from of_database(setup.data_dir, address(said, setup.portal.root))
 
 
 async def _of_models(setup: Setup) -> list[Finding]:

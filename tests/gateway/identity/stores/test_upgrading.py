@@ -89,7 +89,7 @@ async def test_the_release_before_goes_on_while_a_replica_upgrades(
 
 async def test_the_release_before_refuses_newer_tables(old: OwnedDatabase, before: Path) -> None:
     await old.migrate(MIGRATIONS)
-    with pytest.raises(MigrationFailed, match="install that version again"):
+    with pytest.raises(MigrationFailed, match="Install the newer version again"):
         await old.migrate(before)
     assert await recorded(old) == CALLS
 

@@ -12,6 +12,7 @@ from benchmarks.library import library
 from gateway.contract import Tier
 from plugins.knowledge.retrieval.filters import SearchFilters
 from plugins.knowledge.retrieval.foreign_questions import NOTE, ForeignQuestion
+from plugins.knowledge.retrieval.own_language import W_OTHER_LANGUAGE
 from tests.plugins.knowledge.retrieval.test_floor import EverythingIsNear
 
 
@@ -96,20 +97,24 @@ async def test_function_words_are_no_word_in_common(open_base, make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "question"),
+    ("model", "question", "others"),
     [
-        (ENGLISH, "How do I repair a bicycle?"),  # nothing changes for English ones
-        (ENGLISH, "Fahrrad"),
-        (ENGLISH, "Fahrrad Reparatur Anleitung"),  # nor where no language is told
-        ("multilingual-e5-small-int8-0", "Wie repariere ich ein Fahrrad?"),
+        (ENGLISH, "How do I repair a bicycle?", {"dues", "hall"}),
+        (ENGLISH, "Fahrrad", set()),
+        (ENGLISH, "Fahrrad Reparatur Anleitung", set()),  # no language is told
+        ("multilingual-e5-small-int8-0", "Wie repariere ich ein Fahrrad?", {"keys"}),
     ],
 )
 async def test_other_questions_and_models_are_judged_by_meaning(
-    open_base, make, model: str, question: str
+    open_base, make, model: str, question: str, others: set[str]
 ) -> None:
+    """What is in another language comes after, and is an answer as the others are."""
     base = await put(open_base, make, model)
     found = await asked(base, question)
-    assert len({one.score for one in found.results}) == 1
+    own = max(one.score for one in found.results)
+    for one in found.results:
+        share = W_OTHER_LANGUAGE if one.id in others else 1.0
+        assert one.score == pytest.approx(own * share, abs=1e-3)
     assert (len(found.results), found.note) == (3, None)
 
 
