@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gateway.cli import main
+from gateway.cli.options import EXIT
 from gateway.testing.migrations import replayed_migrations
 from tests.servers import forked
 from tests.servers.readiness import is_ready
@@ -72,6 +73,15 @@ def porch(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
 
     with replayed_migrations():
         yield run
+
+
+@pytest.fixture
+def backed_up(porch: Run, place: Path) -> Path:
+    """A backup of a portal on which a call was made."""
+    porch("call", "search_knowledge", "query=garden")
+    result = porch("backup", "kept.tar.gz")
+    assert result.exit_code == EXIT.DONE, result.output
+    return place / "kept.tar.gz"
 
 
 @contextmanager

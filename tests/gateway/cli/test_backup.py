@@ -37,15 +37,6 @@ def databases(postgres_url: str) -> Iterator[list[str]]:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
-@pytest.fixture
-def backed_up(porch: Run, place: Path) -> Path:
-    """A backup of a portal on which a call was made."""
-    porch("call", "search_knowledge", "query=garden")
-    result = porch("backup", "kept.tar.gz")
-    assert result.exit_code == EXIT.DONE, result.output
-    return place / "kept.tar.gz"
-
-
 def records(porch: Run) -> list[dict[str, str]]:
     found: list[dict[str, str]] = json.loads(porch("audit", "--json", "--limit", "100000").stdout)
     return found

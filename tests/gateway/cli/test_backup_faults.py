@@ -15,15 +15,6 @@ from tests.gateway.cli.conftest import Run
 
 
 @pytest.fixture
-def backed_up(porch: Run, place: Path) -> Path:
-    """A backup of a portal on which a call was made."""
-    porch("call", "search_knowledge", "query=garden")
-    result = porch("backup", "kept.tar.gz")
-    assert result.exit_code == EXIT.DONE, result.output
-    return place / "kept.tar.gz"
-
-
-@pytest.fixture
 def full(tmp_path: Path) -> Iterator[Path]:
     """A disk that has less room than a backup takes."""
     with small_disk(tmp_path / "full", 1) as is_made:
