@@ -51,6 +51,7 @@ class Knowledge:
         namespace: the community's part of the resource URIs.
         store: the catalogue and the documents.
         index: what the sync fills and search reads.
+        names: what documents are called.
         search: answers questions.
         lexicon: defines terms.
         neighbours: finds what is related to a document.
@@ -65,6 +66,7 @@ class Knowledge:
     namespace: str
     store: Store
     index: Index
+    names: Names = field(repr=False)
     search: Search = field(repr=False)
     lexicon: Lexicon = field(repr=False)
     neighbours: Neighbours = field(repr=False)
@@ -107,6 +109,7 @@ class Knowledge:
             namespace=namespace,
             store=store,
             index=index,
+            names=names,
             search=search,
             lexicon=lexicon,
             neighbours=neighbours,
@@ -165,10 +168,14 @@ class Knowledge:
                 )
         elsewhere = [str(one) for one in ContentType if self.store.entry(f"{one}/{id}", up_to)]
         hint = f" There is one of type {' and of type '.join(elsewhere)}." if elsewhere else ""
-        meant = self.store.entry(id, up_to) or self.neighbours.called(id, up_to)
-        if meant and not hint:
+        if not hint and (meant := self._meant(id, up_to)):
             hint = f' Did you mean contentType "{meant.content_type}" with id "{meant.id}"?'
         raise self.not_found(f"Document not found.{hint}", contentTypes=elsewhere)
+
+    def _meant(self, id: str, up_to: Tier) -> DocumentEntry | None:
+        """The document that somebody means who gives this for an id."""
+        called = self.store.entry(id, up_to) or self.neighbours.called(id, up_to)
+        return called or next(iter(self.names.numbered(id, up_to)), None)
 
     async def answer(self, content_type: ContentType, id: str, up_to: Tier) -> DocumentAnswer:
         """One document, and whether it holds.

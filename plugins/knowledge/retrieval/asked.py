@@ -36,6 +36,7 @@ class Asked:
         documents: how many documents there are.
         named: keys of documents whose name it is.
         tagged: keys of documents of which it is a tag.
+        numbered: keys of documents that go by a number in it.
         anew: whether a former collection answers, by words.
         is_read: whether the model can read it; else no meanings are compared.
         foreign: the question, where it is in another language than the model's.
@@ -49,6 +50,7 @@ class Asked:
     documents: int
     named: frozenset[str]
     tagged: frozenset[str]
+    numbered: frozenset[str]
     anew: bool
     is_read: bool
     foreign: ForeignQuestion | None
@@ -148,7 +150,8 @@ class Asked:
     def _hits(self, found: Mapping[str, list[Hit]]) -> Hits:
         """What the store found, by what was compared."""
         words, whole = found.get(TERMS, []), found.get(WHOLE, [])
-        return Hits([], [], words, whole, self.named, self.tagged).measured(found.get(MEANING, []))
+        hits = Hits([], [], words, whole, self.named, self.tagged, self.numbered)
+        return hits.measured(found.get(MEANING, []))
 
 
 def only(keys: Set[str]) -> tuple[Condition, ...]:

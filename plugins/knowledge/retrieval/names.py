@@ -15,6 +15,7 @@ from gateway.toolkit.words import terms, words
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.markup import one_line
+from plugins.knowledge.retrieval.numbered import numbers, numbers_of
 from plugins.knowledge.store import Store
 
 MAX_ALIASES = 20
@@ -29,6 +30,8 @@ _MAX_NAME_WORDS = 5
 """Words of the longest name that is looked for within a question."""
 _MAX_QUESTION_WORDS = 60
 """The first words of a question, among which names are looked for."""
+_MAX_NUMBERED_CHARACTERS = 500
+"""The first characters of a question, in which numbers are."""
 
 
 @lru_cache(maxsize=65_536)
@@ -64,6 +67,7 @@ class Names:
         self._known: dict[str, DocumentEntry] = {}
         self._ranks: defaultdict[str, dict[str, int]] = defaultdict(dict)
         self._tags: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        self._numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
     def find(self, name: str, up_to: Tier) -> list[DocumentEntry]:
         """The entries called so that a caller of this tier may see, by title before alias or id."""
@@ -88,8 +92,14 @@ class Names:
         if len(tag) > _MAX_NAME_CHARACTERS:
             return []
         self._follow()
-        entries = (self._store.entry(key, up_to) for key in self._tags.get(normal_form(tag), ()))
-        return [entry for entry in entries if entry is not None]
+        return self._shown(self._tags.get(normal_form(tag), ()), up_to)
+
+    def numbered(self, question: str, up_to: Tier) -> list[DocumentEntry]:
+        """The entries that go by a number in a question, and that a caller of this tier may see."""
+        self._follow()
+        named = numbers(question[:_MAX_NUMBERED_CHARACTERS])
+        keys = {key: None for number in sorted(named) for key in self._numbers.get(number, ())}
+        return self._shown(keys, up_to)
 
     def other_names(self, question: str, up_to: Tier) -> dict[str, float]:
         """What the lexicon also calls the terms that a question has, so that both are sought.
@@ -110,6 +120,10 @@ class Names:
         said = " ".join(asked)
         return {name: weight for name, weight in found.items() if normal_form(name) not in said}
 
+    def _shown(self, keys: Iterable[str], up_to: Tier) -> list[DocumentEntry]:
+        entries = (self._store.entry(key, up_to) for key in keys)
+        return [entry for entry in entries if entry is not None]
+
     def _called(self, name: str, up_to: Tier) -> Iterator[DocumentEntry]:
         for key in self._ranks[name]:
             entry = self._store.entry(key, up_to)
@@ -129,6 +143,7 @@ class Names:
             if now is not before:
                 _replace(self._ranks, key, _forms(before), _forms(now))
                 _replace(self._tags, key, _tags(before), _tags(now))
+                _replace(self._numbers, key, _numbers(before), _numbers(now))
             if now is not None:
                 self._known[key] = now
 
@@ -154,6 +169,10 @@ def _replace(
 def _tags(entry: DocumentEntry | None) -> set[str]:
     """A document's tags, in the form for comparing."""
     return {form for tag in entry.tags if (form := normal_form(tag))} if entry else set()
+
+
+def _numbers(entry: DocumentEntry | None) -> set[str]:
+    return numbers_of(entry) if entry else set()
 
 
 def _forms(entry: DocumentEntry | None) -> list[str]:

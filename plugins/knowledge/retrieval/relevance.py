@@ -38,6 +38,8 @@ W_NAMED = 2.0
 """What a name that is the question adds."""
 W_TAGGED = 1.0
 """What a tag that is the question gives the documents that have it, together."""
+W_NUMBERED = 1.0
+"""What a number in the question gives the documents that go by it, together."""
 PERFECT = 1.0 + W_SECOND + W_HEAD
 """The score of a document whose passages and head are the question itself, by similarity."""
 
@@ -66,6 +68,7 @@ class Hits:
         whole: by BM25 of whole documents.
         named: keys of documents whose name the question is.
         tagged: keys of documents of which the question is a tag.
+        numbered: keys of documents that go by a number in the question.
         is_complete: whether passages and heads that are not among these are nowhere, and count
             nothing; else they are taken to be as near as the last that is.
     """
@@ -76,6 +79,7 @@ class Hits:
     whole: list[Hit]
     named: frozenset[str]
     tagged: frozenset[str] = frozenset()
+    numbered: frozenset[str] = frozenset()
     is_complete: bool = False
 
     def measured(self, near: Iterable[Hit]) -> Hits:
@@ -124,6 +128,7 @@ def rank(question: str, hits: Hits, documents: int) -> list[Candidate]:
     verbatim = _verbatim(question, hits.terms)
     least = _least(hits, hits.passages)
     tagged = W_TAGGED / max(1, len(hits.tagged))
+    numbered = W_NUMBERED / max(1, len(hits.numbered))
     ranked = [
         Candidate(
             key,
@@ -134,10 +139,13 @@ def rank(question: str, hits: Hits, documents: int) -> list[Candidate]:
             + W_WHOLE * _proof(by_whole.get(key, 0.0), _FULL_WHOLE * convincing)
             + W_VERBATIM * (key in verbatim)
             + W_NAMED * (key in hits.named)
-            + tagged * (key in hits.tagged),
+            + tagged * (key in hits.tagged)
+            + numbered * (key in hits.numbered),
             by_terms.get(key, 0.0),
         )
-        for key in hits.named.union(hits.tagged, by_passage, by_head, by_terms, by_whole)
+        for key in hits.named.union(
+            hits.tagged, hits.numbered, by_passage, by_head, by_terms, by_whole
+        )
     ]
     return sorted(ranked, key=lambda one: (-one.score, -one.terms, one.key))
 

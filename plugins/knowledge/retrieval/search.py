@@ -178,6 +178,7 @@ class Search:
             documents=len(self._store.entries(up_to)),
             named=frozenset(one.key for one in self._names.find(question, up_to)),
             tagged=frozenset(one.key for one in self._names.tagged(question, up_to)),
+            numbered=frozenset(one.key for one in self._names.numbered(question, up_to)),
             anew=former is not None,
             is_read=is_read,
             foreign=foreign if former is None else None,

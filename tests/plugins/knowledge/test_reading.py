@@ -361,6 +361,12 @@ async def test_who_asks_for_a_document_by_another_name_is_told_its_id(base: Base
         await base.knowledge.document(ContentType.PROTOCOL, id, Tier.OPEN)
 
 
+async def test_who_asks_for_a_document_by_its_number_is_told_its_id(base: Base) -> None:
+    await base.put(document("article/eip-1559", "It is burned.", title="Fee market"))
+    with pytest.raises(ToolFailed, match='with id "eip-1559"'):
+        await base.knowledge.document(ContentType.ARTICLE, "EIP-1559", Tier.OPEN)
+
+
 @pytest.mark.parametrize("id", ["Secret", "article/secret", "SECRET", "", "/"])
 async def test_what_one_may_not_read_is_suggested_to_nobody(base: Base, id: str) -> None:
     with pytest.raises(ToolFailed, match=r"^Document not found\.$"):

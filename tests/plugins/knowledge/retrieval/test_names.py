@@ -16,7 +16,7 @@ from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
 
 DAY = datetime(2024, 10, 16, tzinfo=UTC)
-WORDS = ("cell", "Cells", "#hats", "hat", "role", "tiers")
+WORDS = ("cell", "Cells", "#hats", "hat", "role", "tiers", "EIP-12", "eip 012: cells")
 
 
 def entry(
@@ -71,3 +71,5 @@ def test_what_is_followed_is_what_would_be_made_anew(changes: list[DocumentEntry
             assert following.find(word, Tier.MEMBERS) == anew
             tagged = {one.key for one in Names(store).tagged(word, Tier.MEMBERS)}
             assert {one.key for one in following.tagged(word, Tier.MEMBERS)} == tagged
+            numbered = {one.key for one in Names(store).numbered(word, Tier.MEMBERS)}
+            assert {one.key for one in following.numbered(word, Tier.MEMBERS)} == numbered

@@ -62,6 +62,20 @@ async def test_what_one_document_alone_has_as_a_tag_finds_it(base, make) -> None
     assert set((await ids(base, "check-in"))[:2]) == {"tagged", "h"}
 
 
+async def test_a_document_is_found_by_the_number_it_goes_by(base, make) -> None:
+    about = "EIP-1559 and EIP-4844 change what a proposal costs, and its author says how."
+    pages = [make(f"practice/p{n}", f"Proposal {n}. {about} {CELL}") for n in range(30)]
+    fees = make("practice/eip-1559", "The base fee is burned.", title="Fee market change")
+    hidden = make("practice/eip-77", "Ask.", title="Blobs", tier=Tier.MEMBERS)
+    tokens = make("practice/tokens", "Who holds one.", title="ERC-0020: tokens")
+    await base.put(*pages, fees, tokens, hidden)
+    for asked in ("EIP-1559", "eip 1559", "who wrote EIP1559?", "What does EIP-1559 propose"):
+        assert (await ids(base, asked))[0] == "eip-1559"
+    assert (await ids(base, "Is ERC-20 final?"))[0] == "tokens"
+    assert (await ids(base, "what is EIP-77"))[0] == "eip-77"
+    assert "eip-77" not in await ids(base, "what is EIP-77", Tier.PUBLIC)
+
+
 async def test_a_members_word_finds_what_says_the_communitys_term(base, make) -> None:
     pages = [make(f"practice/p{n}", f"The purse of unit {n} is full. {CELL}") for n in range(12)]
     term = make("tag/steward", "Who looks after it.", title="Steward", aliases=["quokkaherd"])
