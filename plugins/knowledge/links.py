@@ -101,7 +101,7 @@ class Targets:
         return found[0] if len(found) == 1 else None
 
     def meant(self, written: str, by: DocumentEntry) -> list[DocumentEntry]:
-        """The documents that a field may mean: by ``contentType/id``, by a path or by a name.
+        """The documents that a field may mean: by ``contentType/id``, a path, a name or a number.
 
         Of several of one name those count that share most folders with the document.
 
@@ -113,6 +113,7 @@ class Targets:
         if (one := self._store.entry(name, self._up_to) or self._at(name)) is not None:
             return [one]
         found = self._names.best(posixpath.basename(name), self._up_to)
+        found = found or self._names.numbered(name, self._up_to)
         found = [each for each in found if each.key != by.key] or found
         shared = [_shared_folders(each.path, by.path) for each in found]
         return [each for each, count in zip(found, shared, strict=True) if count == max(shared)]

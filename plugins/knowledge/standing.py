@@ -15,7 +15,9 @@ from plugins.knowledge.notes.ages import Cause, Overdue, age_limits, last_look, 
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.fields import NO_BEGINNING, end_of
+from plugins.knowledge.notes.statuses import has_ended
 from plugins.knowledge.results import DocumentStanding
+from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
 from plugins.knowledge.supersession import Declarations, declarations, following, is_declaring
@@ -72,7 +74,7 @@ class Standings:
         contested.pop(entry.key, None)
         lost, source = entry.key in known.lost, self._changed_source(entry, up_to)
         standing = DocumentStanding(
-            holds=not (ends or lost or starts),
+            holds=not (ends or starts or _is_over(entry, known)),
             text="",
             superseded_by=[prefix + one.key for one in by] or None,
             contested_with=[prefix + key for key in contested] or None,
@@ -81,14 +83,14 @@ class Standings:
             unverified_days=self._unverified_days(entry, now),
             source_changed=source and prefix + source,
         )
-        text = _in_words(standing, is_lost=lost)
+        text = _in_words(standing, is_lost=lost, status=entry.status)
         return standing.model_copy(update={"text": text}) if text else None
 
     def weight(self, entry: DocumentEntry, up_to: Tier) -> float:
         """What is left of a document's score: all of it where it holds."""
         now, known = self._clock(), self._declarations(up_to)
         ends = _ends(entry, self._successors(entry, known, now), now)
-        return W_ENDED if ends or entry.key in known.lost or _starts(entry, now) else 1.0
+        return W_ENDED if ends or _is_over(entry, known) or _starts(entry, now) else 1.0
 
     def in_place_of(self, entry: DocumentEntry, up_to: Tier) -> list[DocumentEntry]:
         """What stands in a document's place in the end; nothing where it still stands itself."""
@@ -101,8 +103,8 @@ class Standings:
     def held_at(self, entry: DocumentEntry, moment: datetime, up_to: Tier) -> bool:
         """Whether a document held at a moment, as far as it and its successors say.
 
-        What stands in the place of a document and is nowhere to be seen tells no day; it holds no
-        more from today on, and did before.
+        What stands in the place of a document and is nowhere to be seen tells no day, and neither
+        does a status; it holds no more from today on, and did before.
 
         Args:
             entry: the document.
@@ -112,7 +114,7 @@ class Standings:
         moment, until = end_of(moment), entry.ends
         ended = until is not None and until < moment
         known, today = self._declarations(up_to), self._clock().astimezone(UTC).date()
-        if entry.key in known.lost and moment.astimezone(UTC).date() >= today:
+        if _is_over(entry, known) and moment.astimezone(UTC).date() >= today:
             return False
         return entry.starts <= moment and not ended and not self._successors(entry, known, moment)
 
@@ -222,6 +224,11 @@ def _own_end(entry: DocumentEntry, now: datetime) -> list[datetime]:
     return [until] if until is not None and until < now else []
 
 
+def _is_over(entry: DocumentEntry, known: Declarations) -> bool:
+    """Whether a document holds no more by its own word, which tells no day."""
+    return entry.key in known.lost or has_ended(entry.status)
+
+
 def _started(known: Declarations, moment: datetime) -> Callable[[str], list[DocumentEntry]]:
     """Gives what stands in a document's place at a moment, by the document's key."""
     return lambda key: [one for one in known.successors.get(key, ()) if one.starts <= moment]
@@ -276,13 +283,15 @@ def times_in_words(
     return said
 
 
-def _in_words(standing: DocumentStanding, *, is_lost: bool) -> str:
+def _in_words(standing: DocumentStanding, *, is_lost: bool, status: str) -> str:
     """What an answer says of a document's standing, in a line."""
     said = []
     if standing.superseded_by:
         said.append(f"superseded by {', '.join(standing.superseded_by)}")
     elif is_lost:
         said.append("superseded")
+    elif has_ended(status):
+        said.append(f"its status is {one_line(status)!r}")
     if standing.contested_with:
         said.append(f"contested with {', '.join(standing.contested_with)}")
     said += times_in_words(standing.ended_at, standing.starts_at, standing.unverified_days)

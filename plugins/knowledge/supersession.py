@@ -1,8 +1,9 @@
 """Which documents stand in the place of which, as their authors say, and where that is a circle.
 
-An author says of their own document that another one supersedes it (``supersededBy``), or of a new
-one what it supersedes (``supersedes``). The first always counts. The second ends documents of the
-same source alone: those who write into another source cannot end what stands here, only contest it.
+An author says of their own document that another one supersedes it (``supersededBy``, or a status
+that begins with ``superseded by``), or of a new one what it supersedes (``supersedes``). The first
+always counts. The second ends documents of the same source alone: those who write into another
+source cannot end what stands here, only contest it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from dataclasses import dataclass, field
 from plugins.knowledge import addresses
 from plugins.knowledge.links import Targets
 from plugins.knowledge.notes.documents import DocumentEntry
+from plugins.knowledge.notes.statuses import successor
 
-_BY = "supersededBy"
+_BY, _STATUS = "supersededBy", "status"
 _AGAINST = "verifiedAgainst"
 
 
@@ -45,6 +47,11 @@ class Declarations:
 def is_declaring(entry: DocumentEntry) -> bool:
     """Whether a document says something of others."""
     return next(_said(entry), None) is not None
+
+
+def successor_named(entry: DocumentEntry) -> str | None:
+    """What a document says to stand in its place; None where it names nothing."""
+    return entry.metadata.superseded_by or successor(entry.status)
 
 
 def unfollowed(entry: DocumentEntry, targets: Targets) -> Iterator[tuple[str, str, bool]]:
@@ -83,9 +90,9 @@ def declarations(
     for entry in entries:
         said = entry.metadata
         _note_unfollowed(entry, targets, missing, unclear)
-        if said.superseded_by is not None:
-            if (by := targets.named(said.superseded_by, entry)) is None:
-                lost[entry.key] = said.superseded_by
+        if (name := successor_named(entry)) is not None:
+            if (by := targets.named(name, entry)) is None:
+                lost[entry.key] = name
             else:
                 later[entry.key][by.key] = by
         for other in _named(said.supersedes, entry, targets):
@@ -148,7 +155,7 @@ def _note_unfollowed(
     for said_in, name, several in unfollowed(entry, targets):
         if several:
             unclear.setdefault(entry.key, name)
-        elif said_in != _BY:
+        elif said_in not in (_BY, _STATUS):
             missing.setdefault(entry.key, name)
 
 
@@ -187,8 +194,8 @@ def _turned(edges: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
 def _said(entry: DocumentEntry) -> Iterator[tuple[str, str]]:
     """The names of all that a document says something of, each with its field."""
     said = entry.metadata
-    if said.superseded_by is not None:
-        yield _BY, said.superseded_by
+    if (name := successor_named(entry)) is not None:
+        yield (_BY if said.superseded_by else _STATUS), name
     yield from (("supersedes", each) for each in said.supersedes or ())
     yield from (("contests", each) for each in said.contests or ())
     if said.verified_against is not None:

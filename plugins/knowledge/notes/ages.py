@@ -9,6 +9,7 @@ from typing import Literal
 
 from plugins.knowledge.notes.content_types import ContentType, matching
 from plugins.knowledge.notes.documents import DocumentEntry
+from plugins.knowledge.notes.statuses import has_ended
 
 Cause = Literal["age", "end", "circle", "unclear", "lost", "contested", "source"]
 """Why a document should be looked at."""
@@ -63,7 +64,7 @@ def last_look(entry: DocumentEntry) -> datetime:
 
 def _overdue(entry: DocumentEntry, limit: int | None, now: datetime) -> Overdue | None:
     age, said = now - last_look(entry), entry.metadata
-    if said.superseded_by is not None:
+    if said.superseded_by is not None or has_ended(entry.status):
         return None  # its author has looked
     if entry.ends is not None and entry.ends < now:
         return Overdue(entry, age, f"it held until {entry.ends:%Y-%m-%d}", "end")

@@ -16,6 +16,7 @@ from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.numbered import numbers, numbers_of
+from plugins.knowledge.retrieval.word_forms import singular
 from plugins.knowledge.store import Store
 
 MAX_ALIASES = 20
@@ -38,12 +39,11 @@ _MAX_NUMBERED_CHARACTERS = 500
 def normal_form(name: str) -> str:
     """The form in which names are compared: lower-case words, the last one in the singular.
 
-    ``#DAOs``, ``dao`` and ``daos`` have one form. The rule for the singular is applied to both
-    sides, so that it need not know English, only be the same.
+    ``#DAOs``, ``dao`` and ``daos`` have one form.
     """
     found = words(one_line(name).replace("-", " ").replace("_", " "))
     if found:
-        found[-1] = _singular(found[-1])
+        found[-1] = singular(found[-1])
     return " ".join(found)
 
 
@@ -113,7 +113,7 @@ class Names:
         found: dict[str, float] = {}
         for start in range(len(asked)):
             for end in range(start + 1, min(start + _MAX_NAME_WORDS, len(asked)) + 1):
-                name = " ".join([*asked[start : end - 1], _singular(asked[end - 1])])
+                name = " ".join([*asked[start : end - 1], singular(asked[end - 1])])
                 if name in self._ranks and terms(name):  # a name of nothing but "the" is none
                     for entry in self._called(name, up_to):
                         found = _beside(entry) | found
@@ -178,13 +178,3 @@ def _numbers(entry: DocumentEntry | None) -> set[str]:
 def _forms(entry: DocumentEntry | None) -> list[str]:
     """What a document is called, in the form for comparing, none twice, the title first."""
     return list(dict.fromkeys(normal_form(name) for name in names(entry))) if entry else []
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "zes")):
-        return word[:-2]
-    if len(word) > 2 and word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word

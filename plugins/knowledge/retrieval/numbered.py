@@ -1,37 +1,52 @@
 """Numbers that documents go by: ``EIP-1559``, ``RFC 7519``, ``ADR 12``.
 
 Proposals, decisions and standards are asked for by their number, and are titled by what they say:
-the number may stand in the name of their file alone.
+the number may stand in the name of their file alone, and its kind in that of the folder, as in
+``decisions/0012-one-database.md``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.markup import one_line
+from plugins.knowledge.retrieval.word_forms import singular
 
-_NUMBER = re.compile(
-    r"(?<![^\W_])(?P<kind>[^\W\d_]{2,12})[ _#-]{0,2}0*(?P<number>\d{1,6})(?![^\W_]|[./-]\d)"
-)
-"""A word and a number, which no date and no version goes on: ``notes-2024-05-01``, ``v 1.2``."""
+_FIGURES = r"0*(?P<number>\d{1,6})(?![^\W_]|[./-]\d)"
+"""A number that no date and no version goes on: ``notes-2024-05-01``, ``release 1.2``."""
+_NUMBER = re.compile(rf"(?<![^\W_])(?P<kind>[^\W\d_]{{2,12}})[ _#-]{{0,2}}{_FIGURES}")
+_BARE = re.compile(_FIGURES)
+_ALSO = {"decision": "adr", "adr": "decision"}
+"""Other names of a folder's documents: architecture decision records are called both."""
 
 
 def numbers(text: str) -> set[str]:
     """The numbers that a text names, in the form for comparing.
 
-    ``EIP-1559``, ``eip 1559`` and ``EIP01559`` have one form.
+    ``EIP-1559``, ``eip 1559`` and ``EIPs01559`` have one form.
     """
-    return {_form(found) for found in _NUMBER.finditer(text)}
+    return {_form(found["kind"], found["number"]) for found in _NUMBER.finditer(text)}
 
 
 def numbers_of(entry: DocumentEntry) -> set[str]:
     """The numbers that a document goes by: those with which a name of it or its file begins."""
-    stem = PurePosixPath(entry.path).stem
-    called = (one_line(entry.title), *entry.aliases, stem)
-    return {_form(found) for name in called if (found := _NUMBER.match(name.strip("# ")))}
+    called = (one_line(entry.title), *entry.aliases, PurePosixPath(entry.path).stem)
+    found = (_NUMBER.match(name.strip("# ")) for name in called)
+    named = {_form(each["kind"], each["number"]) for each in found if each}
+    return named.union(_in_folder(PurePosixPath(entry.path)))
 
 
-def _form(found: re.Match[str]) -> str:
-    return f"{found['kind'].casefold()} {found['number']}"
+def _in_folder(path: PurePosixPath) -> Iterator[str]:
+    """The number of a file that has its kind from the folder it is in."""
+    found, kind = _BARE.match(path.stem), singular(path.parent.name.casefold())
+    if found and kind:
+        yield _form(kind, found["number"])
+        if kind in _ALSO:
+            yield _form(_ALSO[kind], found["number"])
+
+
+def _form(kind: str, number: str) -> str:
+    return f"{singular(kind.casefold())} {number}"

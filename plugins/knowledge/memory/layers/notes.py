@@ -33,6 +33,7 @@ from plugins.knowledge.results import DocumentStanding
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 from plugins.knowledge.retrieval.questions import plain
+from plugins.knowledge.supersession import successor_named
 
 _UNSAID: Any = {
     **dict.fromkeys((*STATED_BY_SYNC, "path", "tier"), True),
@@ -86,7 +87,7 @@ class NotesLayer:
         """A note with its beginning, for the whole has a tool of its own; and whether it holds."""
         record = _record(document)
         standing = self._knowledge.standings.of(document, tier, NOTE_PREFIX)
-        custom, said = {**record.metadata.custom}, document.metadata.superseded_by
+        custom, said = {**record.metadata.custom}, successor_named(document.entry())
         if standing is not None and standing.superseded_by:
             custom[SUPERSEDED_BY] = standing.superseded_by[0]
         elif standing is not None and not standing.holds and said:

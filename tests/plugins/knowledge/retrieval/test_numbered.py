@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.knowledge.retrieval.numbered import numbers
+from gateway.contract import Tier
+from plugins.knowledge.notes.content import CONTENT
+from plugins.knowledge.notes.documents import DocumentEntry
+from plugins.knowledge.retrieval.numbered import numbers, numbers_of
 
+DAY = datetime(2024, 10, 16, tzinfo=UTC)
 KINDS = st.sampled_from(("EIP", "rfc", "ADR", "Week", "решение", "決定"))
 SIGNS = st.sampled_from(("", " ", "-", "_", "#", " #"))
+
+
+def entry(path: str) -> DocumentEntry:
+    metadata = CONTENT.validate_python({"type": "file", "title": "Bread", "date": DAY})
+    return DocumentEntry(
+        id="bread",
+        content_type=metadata.type,
+        path=path,
+        metadata=metadata,
+        synced_at=DAY,
+        commit_sha="",
+        tier=Tier.OPEN,
+    )
 
 
 @given(KINDS, SIGNS, st.integers(0, 999_999), st.integers(0, 3))
@@ -27,6 +46,25 @@ def test_a_number_is_the_same_however_it_is_written(
 )
 def test_dates_versions_and_words_with_figures_are_none(text: str) -> None:
     assert not numbers(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("proposals/eip-1559.md", "EIPs 1559"),
+        ("docs/decisions/0012-one-database.md", "ADR-12"),
+        ("docs/decisions/0012-one-database.md", "decision 12"),
+        ("docs/adr/0012-one-database.md", "decision 0012"),
+        ("chapters/03_money.md", "chapter 3"),
+    ],
+)
+def test_a_document_goes_by_the_number_of_its_file(path: str, asked: str) -> None:
+    assert numbers(asked) <= numbers_of(entry(path))
+
+
+@pytest.mark.parametrize("path", ["notes/2024-05-01-bread.md", "0012.md", "notes/the-bread-12.md"])
+def test_a_file_that_has_a_date_or_no_kind_goes_by_none(path: str) -> None:
+    assert not numbers_of(entry(path))
 
 
 def test_all_that_a_question_names_are_found() -> None:
