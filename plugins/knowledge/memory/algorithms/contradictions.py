@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from gateway.toolkit.words import terms
 from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, claims
+from plugins.knowledge.memory.algorithms.foreign_changes import change_in_words
 from plugins.knowledge.memory.algorithms.vocabulary import (
     ATTRIBUTE_VERBS,
     OPPOSITES,
@@ -86,7 +87,8 @@ def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
                 return Likeness(True, cosine or 0.0, why, reversed=speaks_of_earlier(new, old))
             if is_near and not one_thing:
                 one_thing = one.voice == other.voice and not _apart(one, other)
-    return Likeness(False, cosine or 0.0, "", one_thing, speaks_of_earlier(new, old))
+    why = change_in_words(new.content, old.content, cosine, one_owner=one_voice)
+    return Likeness(bool(why), cosine or 0.0, why, one_thing, speaks_of_earlier(new, old))
 
 
 def speaks_of_earlier(new: Record, old: Record) -> bool:

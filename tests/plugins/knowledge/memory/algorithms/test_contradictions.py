@@ -309,6 +309,13 @@ def test_two_things_of_oneself_that_are_not_near_both_hold() -> None:
     assert not compare(new, old, SAME_PROPERTY - 0.01).replaces
 
 
+def test_a_change_that_is_told_in_another_language_replaces_what_was_said() -> None:
+    new, old = said("Ich wohne jetzt in Berlin."), said("Ich wohne in Hamburg.")
+    assert compare(new, old, NEAR).why == "it says that something changed"
+    assert not compare(old, new, NEAR).replaces
+    assert not compare(new, said("Ich wohne in Hamburg.", "person:ben"), NEAR).replaces
+
+
 def test_a_question_claims_nothing() -> None:
     assert claims("Is the gate code 4711?") == ()
 
