@@ -43,17 +43,19 @@ _IDENTIFIER = re.compile(
 """What looks as identifiers, tickets, hosts and paths do; what is one is said by its parts."""
 _CODE_LIKE = re.compile(r"[_@#\d(]|[a-z][A-Z]|\.[a-z]{1,4}(?:\(\))?$|://")
 _LETTER = re.compile(r"[^\W\d_]")
-_WORD = r"[^\W\d_a-z][\w'\u2019-]*"
+_CAPITALS = "".join(c for c in map(chr, range(0x80, 0x10000)) if c.isupper() or c.istitle())
+"""Letters that are capitals beside the ones from A to Z: scripts without case have none."""
+_WORD = rf"(?<!\w)[A-Z{_CAPITALS}][\w'\u2019-]*"
 _BETWEEN = r"(?:(?:of|van|von|de|da|del|der|the) ){0,2}"
 _CAPITALISED = re.compile(f"{_WORD}(?: {_BETWEEN}{_WORD})*")
-_IN_LOWER_CASE = re.compile(
-    r"(?<![\w'\u2019-])[^\W\dA-Z_][\w'\u2019-]*(?: [^\W\dA-Z_][\w'\u2019-]*)*"
-)
+_PLAIN_WORD = rf"[^\W\d_A-Z{_CAPITALS}][\w'\u2019-]*"
+_IN_LOWER_CASE = re.compile(rf"(?<![\w'\u2019-]){_PLAIN_WORD}(?: {_PLAIN_WORD})*")
 _BEGINS = re.compile(r"(?:^|[.?!;:\n]\s*|[-*\u2022]\s+)$")
 _GIVEN = re.compile(rf"{'|'.join(Kind)}|found-by-.*")
 """Tags that the portal gives what it finds in conversations: of what kind that is, and who found
 it."""
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
+_FOLLOWS = re.compile(r" ([a-z]+)")
 _TITLES = frozenset(
     {"mr", "mrs", "ms", "miss", "mister", "dr", "doctor", "prof", "professor", "st", "saint"}
 )
@@ -122,7 +124,8 @@ def _names(text: str) -> Iterator[str]:
         said = _trimmed([_POSSESSIVE.sub("", word) for word in match[0].split()])
         if german and not text.startswith(":", match.end()):
             said = _named_in_german(said, begins=begins)
-        if not said or (begins and len(said) == 1 and not _is_name_at_beginning(said[0])):
+        after = text[match.end() :]
+        if not said or (begins and len(said) == 1 and not _is_name_at_beginning(said[0], after)):
             continue
         yield " ".join(said)
         if len(said) > 1:
@@ -147,9 +150,17 @@ def _trimmed(words: list[str]) -> list[str]:
     return words
 
 
-def _is_name_at_beginning(word: str) -> bool:
-    """Whether the first word of a sentence may be a name: it has a capital in any case."""
-    return len(word) > 2 and not word.casefold().endswith(("ing", "ly"))
+def _is_name_at_beginning(word: str, after: str) -> bool:
+    """Whether the first word of a sentence may be a name: it has a capital in any case.
+
+    "Deployed version 2" tells what was done, and "Ahmed lives here" of whom.
+    """
+    if len(word) <= 2 or word.casefold().endswith(("ing", "ly")):
+        return False
+    if not word.casefold().endswith("ed"):
+        return True
+    follows = _FOLLOWS.match(after)
+    return follows is None or follows[1] in VERBS or follows[1] in AUXILIARIES
 
 
 def _is_plain(word: str) -> bool:
