@@ -51,6 +51,7 @@ class Claim:
         negated: whether it says that it is not so.
         cue: whether its words say that something has changed.
         past: whether it tells of what was done once.
+        outdone: the terms in ``said`` of what something is preferred to.
         again: whether that may be done again and again: "is watered at six".
         voice: the terms of who says it, where that is known.
         denied: whether it is its verb that is negated: "is not Friday", and no limit is set so.
@@ -79,6 +80,7 @@ class Claim:
     coming: bool = False
     present: bool = False
     again: bool = False
+    outdone: frozenset[str] = frozenset()
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -159,7 +161,14 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
         coming=is_coming(sentence),
         present=is_present(sentence),
         again=_is_again(lowered),
+        outdone=frozenset(_terms(_outdone(behind), speaker) if verb == "want" else ()),
     )
+
+
+def _outdone(tokens: Sequence[str]) -> Sequence[str]:
+    """What something is preferred to: "coffee" of "tea to coffee"."""
+    at = next((at for at, each in enumerate(tokens) if at and each in ("to", "over", "than")), None)
+    return () if at is None else tokens[at + 1 :]
 
 
 def _counted(tokens: Sequence[str]) -> Iterable[str]:

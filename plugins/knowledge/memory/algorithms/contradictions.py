@@ -131,7 +131,7 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
     come, gone = new.said - old.terms, old.said - new.terms
     if new.negated != old.negated and _denies(new, old):
         return "one says what the other denies"
-    if _opposite(come, gone):
+    if _opposite(come, gone) or (_outdone(new, old) and _outdone(old, new)):
         return "they say opposite things"
     if _one_role(new, old) and new.subject != old.subject:
         return "the role has another holder"
@@ -253,8 +253,11 @@ def _denies_another_value(new: Claim, old: Claim) -> bool:
 
 
 def _both_hold(new: Claim, old: Claim) -> bool:
-    """Whether one is said to be so too, or each says for whom or when: "adults", "children"."""
-    if new.adds or (old.adds and not new.cue):
+    """Whether one is said to be so too, or each says for whom or when: "adults", "children".
+
+    What was paid for a thing is not what it was sold for.
+    """
+    if new.adds or (old.adds and not new.cue) or {new.verb, old.verb} == {"buy", "sell"}:
         return True
     return not new.cue and _told_apart(new, old)
 
@@ -324,6 +327,11 @@ def _changed(new: Claim, old: Claim, near: float) -> bool:
 
 def _opposite(come: Collection[str], gone: Collection[str]) -> bool:
     return any(pair & set(come) and pair & set(gone) for pair in OPPOSITES)
+
+
+def _outdone(new: Claim, old: Claim) -> bool:
+    """Whether one prefers something to what the other one prefers."""
+    return not new.outdone.isdisjoint(old.said - old.outdone)
 
 
 def _share(some: Collection[str], others: Collection[str]) -> float:

@@ -37,6 +37,7 @@ use: use uses used drive drives drove ride rides wear wears play plays
 run: run runs hosts hosted lead leads led chairs manages managed handles coordinates
 call: call calls contact ask
 buy: buy buys bought order orders ordered get gets got supplies
+sell: sell sells sold
 study: study studies studied attend attends teaches taught
 marry: dates dating married engaged divorced
 need: allow allows requires required require need needs accepts

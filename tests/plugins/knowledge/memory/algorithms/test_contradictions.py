@@ -123,6 +123,7 @@ OF_ONESELF = [
     ("I am vegetarian.", "I am not vegetarian any more."),
     ("I don't like cilantro.", "I like cilantro now."),
     ("I get up at 6.", "I get up at 7 now."),
+    ("I prefer tea to coffee.", "I prefer coffee to tea now."),
     ("I drive a Volvo.", "I drive a Fiat."),
 ]
 OF_ONESELF_APART = [
@@ -132,6 +133,7 @@ OF_ONESELF_APART = [
     ("I have two cats.", "I have three brothers."),
     ("I met Ana in May.", "I met Ben in June."),
     ("I am vegetarian.", "I am allergic to nuts."),
+    ("I prefer tea to coffee.", "I prefer coffee to milk."),
 ]
 BOTH_HOLD = [
     ("My favourite colour is teal.", "My favourite season is autumn."),
@@ -180,6 +182,11 @@ BOTH_HOLD = [
     ("The limit is ten parcels for each member.", "The limit is four plots for each member."),
     ("The printer of our flyers is Offset North.", "We buy our stamps from Offset North now."),
     ("Theo's favourite dish is fried rice.", "Theo's favourite cake is apple cake."),
+    (
+        "We decided to buy the red tractor for 12,000 euros.",
+        "The tractor was sold for 9,000 euros.",
+    ),
+    ("The tractor was sold for 9,000 euros.", "The tractor we bought cost 11,500 euros."),
     ("The upload page accepts at most 100 MB.", "The upload page allows 20 requests a second."),
 ]
 UNITS = sorted(DIMENSIONS)
