@@ -34,7 +34,7 @@ _DECISION = re.compile(
     r"\bwe(?:'ve| have)? (?:all |then |just )?(?:decided|agreed|voted|settled|chose)\b"
     r"|\bit (?:is|was|has been) (?:decided|agreed)\b"
     r"|^(?:decision(?: on [^:]{1,60})?:|(?:decided|agreed)(?::|,? (?:to|that|on|we)\b))"
-    r"|\blet's (?P<does>go with|use|take|meet|do)\b"
+    r"|\blet's (?P<does>go with|use|take|meet|do|move|postpone|reschedule|shift|push)\b"
     r"|\bwe(?:'ll| will| are going to) (?:go with|use|meet)\b",
     re.IGNORECASE,
 )

@@ -27,6 +27,9 @@ _WORD = re.compile(r"`[^`]+`|[^\W_][\w.+#:/@'-]*")
 _CODE = re.compile(r"`|\w[._/@:#]\w|\w_\w|[a-z][A-Z]|[A-Za-z]\d|[+#]$")
 """What looks like an identifier: `main`, a.b, a_b, aB, a1, C++."""
 _PLACE = re.compile(r"\b(?:at|in|on) (?:the |our |my )?(\w+)", re.IGNORECASE)
+_SETS_A_TIME = frozenset({"move", "postpone", "reschedule", "shift", "push"})
+"""What settles something where it says when: "let's move the party to Friday"."""
+_TO = re.compile(r"\b(?:to|until|till)\b", re.IGNORECASE)
 _VAGUE = frozenset({"one", "first", "once", "second", "third", "half", "twice"})
 _ENDS_OBJECT = (PREPOSITIONS - {"of"}) | {"with", "to", "and", "because", "so", "when"}
 
@@ -35,11 +38,16 @@ def names_something(does: str, rest: str) -> bool:
     """Whether a proposal names something concrete.
 
     Args:
-        does: what is to be done with it: use, take, meet, do, go with.
+        does: what is to be done with it: use, take, meet, do, go with, move, postpone.
         rest: what follows that verb.
     """
     rest = _ADDRESSED.sub("", rest)
     words = [each.strip(".'") or each for each in _WORD.findall(rest)]
+    if does.lower() in _SETS_A_TIME:
+        after = _TO.split(rest, maxsplit=1)[1:]
+        return bool(after) and _is_dated(
+            [each.strip(".'") or each for each in _WORD.findall(*after)]
+        )
     if does.lower() == "meet":
         return _is_dated(words) or any(map(_is_named, words)) or _names_a_place(rest)
     if _EMPTY.match(rest):

@@ -16,6 +16,8 @@ from plugins.knowledge.memory.algorithms.proposals import names_something
         ("meet", " at the library."),
         ("Meet", " Ana."),
         ("meet", " on Monday."),
+        ("move", " the festival to 10 October."),
+        ("postpone", " it until Friday, Ana."),
     ],
 )
 def test_a_proposal_that_names_something_settles_it(does: str, rest: str) -> None:
@@ -39,6 +41,10 @@ def test_a_proposal_that_names_something_settles_it(does: str, rest: str) -> Non
         ("meet", " at some point."),
         ("meet", " in the evening."),
         ("do", ""),
+        ("move", " on."),
+        ("move", " to Berlin."),
+        ("move", " the 3 tables to the hall."),
+        ("push", " it to next week."),
     ],
 )
 def test_a_proposal_that_passes_or_names_nothing_does_not(does: str, rest: str) -> None:
