@@ -157,7 +157,7 @@ def _reads(memory: Memory) -> list[Route]:
 
 async def _noted(memory: Memory, asked: Query, answer: QueryResponse, caller: Caller) -> str | None:
     """What to know of a question and of what was searched, as ``query_memory`` says it."""
-    notes, author = [told(memory, asked.query, answer)], asked.filters.author
+    notes, author = [told(memory, asked, answer)], asked.filters.author
     if not answer.metadata.total_results:
         if author is not None:
             notes.insert(0, await unknown_author(memory, author, caller))

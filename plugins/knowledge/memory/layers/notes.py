@@ -139,6 +139,7 @@ def _matches(record: Record, question: Question) -> bool:
         and (entry_filter.after is None or record.created >= entry_filter.after)
         and (entry_filter.before is None or record.created <= entry_filter.before)
         and entry_filter.owner in (None, NOBODY)
+        and entry_filter.is_of_its_time(record)
         and (entry_filter.written is None or entry_filter.written.has(record))
     )
 

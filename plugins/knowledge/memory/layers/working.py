@@ -236,6 +236,7 @@ def _admits(entry_filter: EntryFilter, one: _Held) -> bool:
         and (entry_filter.after is None or created >= entry_filter.after)
         and (entry_filter.before is None or created <= entry_filter.before)
         and (entry_filter.owner is None or one.record.owner == entry_filter.owner)
+        and entry_filter.is_of_its_time(one.record)
         and (entry_filter.written is None or entry_filter.written.has(one.record))
         and (
             entry_filter.as_of is None

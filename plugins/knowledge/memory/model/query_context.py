@@ -55,6 +55,7 @@ class EntryFilter:
         owner: it is this person's.
         as_of: it held then.
         written: it is somebody's words.
+        happened: what it tells of happened, or it was written, between these moments.
     """
 
     labels: tuple[frozenset[str], ...] = ()
@@ -63,6 +64,14 @@ class EntryFilter:
     owner: str | None = None
     as_of: datetime | None = None
     written: WrittenBy | None = None
+    happened: tuple[datetime, datetime] | None = None
+
+    def is_of_its_time(self, record: Record) -> bool:
+        """Whether an entry is of the time that is asked for."""
+        if self.happened is None:
+            return True
+        begins, ends = self.happened
+        return begins <= (record.validity.event_at or record.created) <= ends
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ from plugins.knowledge.memory.query.layer_search import (
 )
 from plugins.knowledge.memory.query.links import LinkedAnswers
 from plugins.knowledge.memory.query.narrowing import narrowing
-from plugins.knowledge.memory.query.parts import parts
+from plugins.knowledge.memory.query.parts import questions_in
 from plugins.knowledge.memory.query.standing import Challenges, StandingOrder
 from plugins.knowledge.memory.query.usage import Usage
 from plugins.knowledge.memory.query.wording import reworded, with_wording
@@ -196,11 +196,10 @@ class QueryEngine:
 
         An answer counts with the part that it answers best.
         """
-        for part in parts(question.text):
-            wanted = term_ids(part, stop_words_of(question.foreign))
-            asked = replace(question, text=part, terms=wanted)
+        for part in questions_in(question, self.standing.reads.clock()):
+            asked = replace(part, terms=term_ids(part.text, stop_words_of(question.foreign)))
             if question.vector is not None:
-                vector, _ = await self._vector(part, question.mode, layers)
+                vector, _ = await self._vector(part.text, question.mode, layers)
                 asked = await self._focused(replace(asked, vector=vector))
             more = await search_layers(layers, asked, self.failed)
             gathered = replace(

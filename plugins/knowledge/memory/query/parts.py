@@ -1,10 +1,17 @@
-"""The parts of a question that asks for several things, each of which another entry answers."""
+"""The parts of a question that asks for several things, each of which another entry answers.
+
+What is asked of a time is one too: asked without the time, of what happened then.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import datetime
 
+from plugins.knowledge.memory.algorithms.asked_times import asked_time
 from plugins.knowledge.memory.algorithms.names import QUESTION, names_in
+from plugins.knowledge.memory.model.query_context import Question
 
 MAX_PARTS = 3
 """Parts up to which a question is asked in parts; one of more is asked whole alone."""
@@ -27,3 +34,18 @@ def parts(question: str) -> tuple[str, ...]:
         return ()
     names = names_in(question)
     return tuple(" ".join([each, *(name for name in names if name not in each)]) for each in asking)
+
+
+def questions_in(question: Question, now: datetime) -> list[Question]:
+    """The questions that a question is asked as beside itself, each still without its vector.
+
+    Args:
+        question: as it was asked.
+        now: the time.
+    """
+    found = [replace(question, text=part) for part in parts(question.text)]
+    narrowed, time = question.entry_filter, asked_time(question.text, now)
+    if time and time.rest and (narrowed.after, narrowed.before, narrowed.as_of) == (None,) * 3:
+        then = replace(narrowed, happened=(time.begins, time.ends))
+        found.append(replace(question, text=time.rest, entry_filter=then))
+    return found

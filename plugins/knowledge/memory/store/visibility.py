@@ -34,6 +34,7 @@ class FilterShape(NamedTuple):
         owner: whether it asks for one person's entries.
         as_of: whether it asks for what held at a moment.
         written: whether it asks for somebody's words.
+        happened: whether it asks for what happened between two moments.
     """
 
     groups: int
@@ -42,12 +43,14 @@ class FilterShape(NamedTuple):
     owner: bool
     as_of: bool = False
     written: bool = False
+    happened: bool = False
 
     @classmethod
     def of(cls, by: EntryFilter) -> FilterShape:
         """The shape of a query's filters."""
         times = (by.after is not None, by.before is not None)
-        given = (*times, by.owner is not None, by.as_of is not None, by.written is not None)
+        more = (by.owner, by.as_of, by.written, by.happened)
+        given = (*times, *(each is not None for each in more))
         return cls(len(by.labels), *given)
 
 
@@ -114,6 +117,10 @@ def filter_conditions(shape: FilterShape) -> list[ColumnElement[bool]]:
         starts = sa.func.coalesce(entries.c.valid_from, written, type_=at)
         ends = sa.or_(entries.c.valid_until.is_(None), entries.c.valid_until >= moment)
         conditions.append(sa.and_(sa.or_(starts <= moment, unknown), ends))
+    if shape.happened:
+        own = sa.func.coalesce(entries.c.event_at, entries.c.created, type_=at)
+        ends = sa.bindparam("happened_until", type_=at)
+        conditions.append(own.between(sa.bindparam("happened_from", type_=at), ends))
     if shape.written:
         theirs = writer().in_(sa.bindparam("writers", expanding=True))
         conditions.append(sa.or_(_labelled("authors"), theirs))
@@ -133,6 +140,8 @@ def filter_values(by: EntryFilter) -> dict[str, Any]:
     groups = {f"group_{number}": sorted(group) for number, group in enumerate(by.labels)}
     if by.written is not None:
         groups |= {"authors": [author(by.written.name)], "writers": sorted(by.written.people)}
+    if by.happened is not None:
+        moments |= dict(zip(("happened_from", "happened_until"), by.happened, strict=True))
     return groups | {name: value for name, value in moments.items() if value is not None}
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, piece
 from gateway.toolkit.questions import MAX_QUESTION_CHARACTERS
+from plugins.knowledge.memory.algorithms.asked_times import AskedTime, asked_time
 from plugins.knowledge.memory.algorithms.relevance import FLOOR, MAX_NEAREST
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.author import AUTHOR_FILTER, BY_FIELD
@@ -168,18 +169,28 @@ class AskedMemory(BaseModel):
         return validate(QueryRequest, request)
 
 
-def told(memory: Memory, question: str, answer: QueryResponse) -> str:
+def told(memory: Memory, asked: QueryRequest, answer: QueryResponse) -> str:
     """What to say of a question, and of notes that are not indexed yet.
 
     Args:
         memory: the memory.
-        question: as it was asked.
+        asked: the question.
         answer: what was found.
     """
     notes_asked = Layer.ORGANIZATION in answer.metadata.layers_queried
     unfinished = memory.reader.unfinished() if notes_asked else ""
-    foreign = foreign_questions.NOTE if memory.query.foreign(question) else ""
-    return " ".join(filter(None, (unfinished, foreign)))
+    foreign = foreign_questions.NOTE if memory.query.foreign(asked.query) else ""
+    by, time = asked.filters, asked_time(asked.query, memory.entries.clock())
+    if (by.created_after, by.created_before, by.as_of) != (None,) * 3:
+        time = None
+    return " ".join(filter(None, (unfinished, foreign, _of_time(time) if time else "")))
+
+
+def _of_time(time: AskedTime) -> str:
+    begins, ends = (f"{moment:%Y-%m-%d}" for moment in (time.begins, time.ends))
+    return (
+        f"What held then is asked as_of {ends}; what was written then, since {begins} until {ends}."
+    )
 
 
 def _query(memory: Memory) -> Tool:
@@ -195,7 +206,7 @@ def _query(memory: Memory) -> Tool:
             if not asked.layers:
                 archive = asked.request(nearest=0).archived()
                 archived = (await memory.query(archive, caller, floor)).metadata.total_results
-        said = told(memory, asked.query, answer)
+        said = told(memory, asked.request(nearest=0), answer)
         return memories(answer, asked.query, asked.offset, archived, said)
 
     return Tool(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,9 +12,12 @@ from gateway.contract import Caller, Tier
 from gateway.services.embedding.service import open_embedder
 from gateway.toolkit.words import terms
 from plugins.knowledge.memory.model.errors import MemoryFailed
+from plugins.knowledge.memory.model.query_context import EntryFilter, Question
+from plugins.knowledge.memory.model.requests import Mode
 from plugins.knowledge.memory.query.highlights import best_window
 from plugins.knowledge.memory.query.lists import ListFilters
 from plugins.knowledge.memory.rights.access import caller_keys
+from plugins.knowledge.memory.store.words import term_ids
 from plugins.knowledge.memory.tools.entries import tools
 from plugins.knowledge.memory.tools.results import MAX_ANSWER_BYTES, Memories
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, NOON, Opener, World
@@ -223,3 +227,40 @@ async def test_sharing_is_changed_by_its_owner_and_with_consent(world: World) ->
     assert private.status == "updated"
     with pytest.raises(MemoryFailed):
         await call(world, "get_memory", BEN, id=entry.id)
+
+
+async def test_what_is_asked_of_a_time_is_answered_by_what_happened_then(real: World) -> None:
+    september = await call(
+        real, "remember", content="We decided to paint the barn green.", event_at="2025-09-03"
+    )
+    october = await call(
+        real, "remember", content="We decided to close the cafe on Mondays.", event_at="2025-10-12"
+    )
+    question = "what did we decide in October 2025"
+    found: Memories = await call(real, "query_memory", query=question)
+    assert found.results[0].id == october.id
+    assert "as_of 2025-10-31; what was written then, since 2025-10-01" in (found.note or "")
+    found = await call(real, "query_memory", query="what did we decide in September?")
+    assert found.results[0].id == september.id
+    found = await call(real, "query_memory", query=question, until="2026-03-01")
+    assert "as_of" not in (found.note or "")
+
+
+@pytest.mark.parametrize("layer", ["working", "session", "semantic"])
+async def test_what_happened_at_another_time_is_no_answer_of_its_time(
+    world: World, layer: str
+) -> None:
+    then = await call(
+        world, "remember", content="The choir sang a motet.", layer=layer, event_at="2025-10-12"
+    )
+    await world.remember(ANA, "The choir sang a psalm.", layer=layer)
+    caller = caller_keys(ANA)
+    october = (datetime(2025, 10, 1, tzinfo=UTC), datetime(2025, 10, 31, tzinfo=UTC))
+    question = Question(
+        "choir", Mode.KEYWORD, caller, ANA.person, 10, term_ids("choir"),
+        entry_filter=EntryFilter(happened=october),
+    )  # fmt: skip
+    (found,) = [
+        await each.search(question) for each in world.memory.query.layers if each.layer == layer
+    ]
+    assert [each.id for each in found.found] == [then.id]
