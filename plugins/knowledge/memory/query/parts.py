@@ -9,9 +9,9 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from plugins.knowledge.memory.algorithms.asked_times import asked_time
 from plugins.knowledge.memory.algorithms.names import QUESTION, names_in
 from plugins.knowledge.memory.model.query_context import Question
+from plugins.knowledge.retrieval.asked_times import asked_time
 
 MAX_PARTS = 3
 """Parts up to which a question is asked in parts; one of more is asked whole alone."""

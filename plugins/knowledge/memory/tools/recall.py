@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, piece
 from gateway.toolkit.questions import MAX_QUESTION_CHARACTERS
-from plugins.knowledge.memory.algorithms.asked_times import AskedTime, asked_time
 from plugins.knowledge.memory.algorithms.relevance import FLOOR, MAX_NEAREST
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.author import AUTHOR_FILTER, BY_FIELD
@@ -38,6 +37,7 @@ from plugins.knowledge.memory.tools.results import (
     said_and_event,
 )
 from plugins.knowledge.retrieval import foreign_questions
+from plugins.knowledge.retrieval.asked_times import AskedTime, asked_time
 
 MAX_PIECE_BYTES = 8_000
 """Bytes of an entry's content in one answer."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.knowledge.memory.algorithms.asked_times import asked_time
+from plugins.knowledge.retrieval.asked_times import asked_time
 
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 DECIDED = "what did we decide"
