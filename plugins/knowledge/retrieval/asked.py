@@ -36,7 +36,7 @@ class Asked:
         documents: how many documents there are.
         named: keys of documents whose name it is.
         tagged: keys of documents of which it is a tag.
-        numbered: keys of documents that go by a number in it.
+        numbered: keys of documents that go by a number or a day in it.
         anew: whether a former collection answers, by words.
         is_read: whether the model can read it; else no meanings are compared.
         foreign: the question, where it is in another language than the model's.

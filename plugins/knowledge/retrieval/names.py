@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from gateway.contract import Tier
 from gateway.toolkit.words import terms, words
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import DocumentEntry
+from plugins.knowledge.retrieval.dated import day, days_of
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.numbered import numbers, numbers_of
 from plugins.knowledge.retrieval.word_forms import singular
@@ -32,7 +34,7 @@ _MAX_NAME_WORDS = 5
 _MAX_QUESTION_WORDS = 60
 """The first words of a question, among which names are looked for."""
 _MAX_NUMBERED_CHARACTERS = 500
-"""The first characters of a question, in which numbers are."""
+"""The first characters of a question, in which numbers and days are."""
 
 
 @lru_cache(maxsize=65_536)
@@ -95,9 +97,10 @@ class Names:
         return self._shown(self._tags.get(normal_form(tag), ()), up_to)
 
     def numbered(self, question: str, up_to: Tier) -> list[DocumentEntry]:
-        """The entries that go by a number in a question, and that a caller of this tier may see."""
+        """The entries that go by a number or a day in a question, as far as this tier sees them."""
         self._follow()
-        named = numbers(question[:_MAX_NUMBERED_CHARACTERS])
+        asked = question[:_MAX_NUMBERED_CHARACTERS]
+        named = numbers(asked).union(filter(None, [day(asked, datetime.now(UTC))]))
         keys = {key: None for number in sorted(named) for key in self._numbers.get(number, ())}
         return self._shown(keys, up_to)
 
@@ -172,7 +175,7 @@ def _tags(entry: DocumentEntry | None) -> set[str]:
 
 
 def _numbers(entry: DocumentEntry | None) -> set[str]:
-    return numbers_of(entry) if entry else set()
+    return numbers_of(entry) | days_of(entry) if entry else set()
 
 
 def _forms(entry: DocumentEntry | None) -> list[str]:

@@ -39,7 +39,7 @@ W_NAMED = 2.0
 W_TAGGED = 1.0
 """What a tag that is the question gives the documents that have it, together."""
 W_NUMBERED = 1.0
-"""What a number in the question gives the documents that go by it, together."""
+"""What a number or a day in the question gives the documents that go by it, together."""
 PERFECT = 1.0 + W_SECOND + W_HEAD
 """The score of a document whose passages and head are the question itself, by similarity."""
 
@@ -68,7 +68,7 @@ class Hits:
         whole: by BM25 of whole documents.
         named: keys of documents whose name the question is.
         tagged: keys of documents of which the question is a tag.
-        numbered: keys of documents that go by a number in the question.
+        numbered: keys of documents that go by a number or a day in the question.
         is_complete: whether passages and heads that are not among these are nowhere, and count
             nothing; else they are taken to be as near as the last that is.
     """

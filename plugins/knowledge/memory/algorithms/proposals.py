@@ -42,18 +42,19 @@ def names_something(does: str, rest: str) -> bool:
         rest: what follows that verb.
     """
     rest = _ADDRESSED.sub("", rest)
-    words = [each.strip(".'") or each for each in _WORD.findall(rest)]
+    words = _words(rest)
     if does.lower() in _SETS_A_TIME:
-        after = _TO.split(rest, maxsplit=1)[1:]
-        return bool(after) and _is_dated(
-            [each.strip(".'") or each for each in _WORD.findall(*after)]
-        )
+        return any(_is_dated(_words(after)) for after in _TO.split(rest, maxsplit=1)[1:])
     if does.lower() == "meet":
         return _is_dated(words) or any(map(_is_named, words)) or _names_a_place(rest)
     if _EMPTY.match(rest):
         return False
     thing = _object(words)
     return any(map(_is_named, thing)) or _is_dated(words)
+
+
+def _words(text: str) -> list[str]:
+    return [each.strip(".'") or each for each in _WORD.findall(text)]
 
 
 def _object(words: list[str]) -> list[str]:

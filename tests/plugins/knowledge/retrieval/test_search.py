@@ -76,6 +76,20 @@ async def test_a_document_is_found_by_the_number_it_goes_by(base, make) -> None:
     assert "eip-77" not in await ids(base, "what is EIP-77", Tier.PUBLIC)
 
 
+async def test_the_minutes_of_a_day_are_found_by_the_day(base, make) -> None:
+    said = "Minutes of the council, with who was there on which day and what was discussed."
+    pages = [make(f"file/2024-04-{n:02}", f"{said} Item {n}.") for n in range(1, 29)]
+    titled = make("file/may", said, title="Council, May 14, 2024")
+    await base.put(*pages, titled)
+    for asked, id in (
+        ("What was discussed on 2024-04-10?", "2024-04-10"),
+        ("who was there on April 9, 2024", "2024-04-09"),
+        ("minutes of the 3rd of April 2024", "2024-04-03"),
+        ("what was discussed on 14 May 2024", "may"),
+    ):
+        assert (await ids(base, asked))[0] == id
+
+
 async def test_a_members_word_finds_what_says_the_communitys_term(base, make) -> None:
     pages = [make(f"practice/p{n}", f"The purse of unit {n} is full. {CELL}") for n in range(12)]
     term = make("tag/steward", "Who looks after it.", title="Steward", aliases=["quokkaherd"])

@@ -1,0 +1,57 @@
+"""Documents go by the days that their titles and files name."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.contract import Tier
+from plugins.knowledge.notes.content import CONTENT
+from plugins.knowledge.notes.documents import DocumentEntry
+from plugins.knowledge.retrieval.dated import day, days_of
+
+NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
+DAYS = st.dates(date(1950, 1, 1), date(2099, 12, 31))
+
+
+def entry(path: str, title: str = "Minutes") -> DocumentEntry:
+    fields: dict[str, Any] = {"type": "file", "title": title, "date": NOW}
+    metadata = CONTENT.validate_python(fields)
+    return DocumentEntry(
+        id="minutes",
+        content_type=metadata.type,
+        path=path,
+        metadata=metadata,
+        synced_at=NOW,
+        commit_sha="",
+        tier=Tier.OPEN,
+    )
+
+
+@given(DAYS, st.sampled_from(("%Y-%m-%d", "%Y_%m_%d", "%Y.%m.%d", "%Y%m%d")))
+def test_a_document_goes_by_the_day_of_its_file(when: date, form: str) -> None:
+    written = when.strftime(form)
+    for path in (f"meetings/{written}.md", f"{written}-council.md", f"council {written}.md"):
+        assert days_of(entry(path)) == {when.isoformat()}
+
+
+@given(DAYS)
+def test_a_question_names_a_day_in_any_way(when: date) -> None:
+    forms = (f"{when}", f"{when:%B} {when.day}, {when.year}", f"the {when.day}th of {when:%B %Y}")
+    for form in forms:
+        assert day(f"What was said on {form}?", NOW) == when.isoformat()
+        assert days_of(entry("council.md", f"Council, {form}")) == {when.isoformat()}
+
+
+@pytest.mark.parametrize("question", ["in April 2024", "last week", "in 2024", "on 2024-02-30", ""])
+def test_other_times_are_no_day(question: str) -> None:
+    assert day(question, NOW) is None
+
+
+@pytest.mark.parametrize("name", ["2024-13-01", "12024-01-01", "May 14", "last week", "v2024.1.2"])
+def test_what_has_no_year_or_is_no_date_is_none(name: str) -> None:
+    assert not days_of(entry(f"{name}.md", name))
