@@ -1,4 +1,4 @@
-"""Days that documents go by, as minutes and posts do: ``meetings/2024-04-10.md``."""
+"""Days and months that documents go by, as minutes and posts do: ``meetings/2024-04-10.md``."""
 
 from __future__ import annotations
 
@@ -14,27 +14,40 @@ from plugins.knowledge.retrieval.markup import one_line
 _STAMP = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<sign>[-_.]?)(?P<month>\d\d)(?P=sign)(?P<day>\d\d)(?!\d)"
 )
+_MAX_DAYS = 8
+"""Days that a question may name one by one: a past week with today."""
+_MONTH_DAYS = range(28, 32)
 _UNSAID = datetime(1, 1, 1, tzinfo=UTC)
 """Now, for what has no year: so a day without one is seen to have none."""
 
 
-def day(question: str, now: datetime) -> str | None:
-    """The day that a question names, in the form for comparing.
+def days(question: str, now: datetime) -> set[str]:
+    """The day that a question names, or each of a week, or the month, in the form for comparing.
 
     Args:
         question: as it was asked.
         now: the time, in UTC; a day without a year is one near to it.
     """
     time = asked_time(question, now)
-    if time is None or time.ends - time.begins > timedelta(days=1):
-        return None
-    return time.begins.date().isoformat()
+    if time is None:
+        return set()
+    first, count = time.begins.date(), (time.ends - time.begins).days + 1
+    if count in _MONTH_DAYS:
+        return {_month(first.isoformat())}
+    if count > _MAX_DAYS:
+        return set()
+    return {(first + timedelta(days=n)).isoformat() for n in range(count)}
 
 
 def days_of(entry: DocumentEntry) -> set[str]:
-    """The days in a document's title and in its file's name."""
+    """The days in a document's title and in its file's name, and their months."""
     title = one_line(entry.title)
-    return {*_stamps(PurePosixPath(entry.path).stem), *_stamps(title), *_written(title)}
+    found = {*_stamps(PurePosixPath(entry.path).stem), *_stamps(title), *_written(title)}
+    return found.union(map(_month, found))
+
+
+def _month(day: str) -> str:
+    return day[: len("2024-04")]
 
 
 def _stamps(name: str) -> Iterator[str]:
@@ -47,6 +60,5 @@ def _stamps(name: str) -> Iterator[str]:
 
 def _written(title: str) -> Iterator[str]:
     """The day that a title names in words, with its year."""
-    found = day(title, _UNSAID)
-    if found is not None and found[:4] != _UNSAID.date().isoformat()[:4]:
-        yield found
+    unsaid = _UNSAID.date().isoformat()[:4]
+    yield from (each for each in days(title, _UNSAID) if not each.startswith(unsaid))

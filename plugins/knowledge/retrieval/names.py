@@ -15,7 +15,7 @@ from gateway.contract import Tier
 from gateway.toolkit.words import terms, words
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import DocumentEntry
-from plugins.knowledge.retrieval.dated import day, days_of
+from plugins.knowledge.retrieval.dated import days, days_of
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.numbered import numbers, numbers_of
 from plugins.knowledge.retrieval.word_forms import singular
@@ -100,7 +100,7 @@ class Names:
         """The entries that go by a number or a day in a question, as far as this tier sees them."""
         self._follow()
         asked = question[:_MAX_NUMBERED_CHARACTERS]
-        named = numbers(asked).union(filter(None, [day(asked, datetime.now(UTC))]))
+        named = numbers(asked) | days(asked, datetime.now(UTC))
         keys = {key: None for number in sorted(named) for key in self._numbers.get(number, ())}
         return self._shown(keys, up_to)
 

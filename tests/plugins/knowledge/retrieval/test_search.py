@@ -86,6 +86,7 @@ async def test_the_minutes_of_a_day_are_found_by_the_day(base, make) -> None:
         ("who was there on April 9, 2024", "2024-04-09"),
         ("minutes of the 3rd of April 2024", "2024-04-03"),
         ("what was discussed on 14 May 2024", "may"),
+        ("what was discussed in May 2024", "may"),
     ):
         assert (await ids(base, asked))[0] == id
 
