@@ -15,12 +15,16 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from plugins.knowledge.written_days import written_day
+
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.[^@\s]{1,63}")
 _ZONE = re.compile(r"(?<=[0-9]) ([-+][0-9]{2}:?[0-9]{2}|Z)\Z")
+_UTC = re.compile(r"(?<=[0-9]) ?(?:UTC|GMT)\Z")
 _DATE_FORMATS = (
     "%Y/%m/%d",
     "%Y.%m.%d",
     "%Y%m%d",
+    "%Y-%m-%d",
     "%d.%m.%Y",
     "%d %B %Y",
     "%d %b %Y",
@@ -42,7 +46,7 @@ def parse_date(value: Any) -> datetime:
 
     ISO 8601 (with or without a time and a zone, also behind a space), ``2024/10/16``,
     ``2024.10.16``, ``20241016``, ``16.10.2024``, ``16 October 2024``, ``October 16, 2024`` (also
-    abbreviated) and RFC 5322.
+    abbreviated), such as ``16. Oktober 2024`` in other languages, and RFC 5322.
     Forms whose day and month cannot be told apart, such as ``03/04/2024``, are refused.
 
     Raises:
@@ -52,7 +56,7 @@ def parse_date(value: Any) -> datetime:
         return _utc(value)
     text = " ".join(str(value).split()) if isinstance(value, str | int) else ""
     try:
-        return _utc(datetime.fromisoformat(_ZONE.sub(r"\1", text)))
+        return _utc(datetime.fromisoformat(_ZONE.sub(r"\1", _UTC.sub("Z", text))))
     except ValueError:
         pass
     for form in _DATE_FORMATS:
@@ -63,6 +67,8 @@ def parse_date(value: Any) -> datetime:
     try:
         return _utc(parsedate_to_datetime(text))
     except (ValueError, OverflowError) as error:
+        if (written := written_day(text)) is not None:
+            return datetime.fromisoformat(written).replace(tzinfo=UTC)
         raise ValueError(f"{_shown(value)} is not a date; write it as 2024-10-16") from error
 
 

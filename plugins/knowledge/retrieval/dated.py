@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.asked_times import asked_time
 from plugins.knowledge.retrieval.markup import one_line
-from plugins.knowledge.retrieval.written_days import month_of, written_days
+from plugins.knowledge.written_days import month_of, written_days
 
 _MAX_DAYS = 8
 """Days that a question may name one by one: a past week with today."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plugins.knowledge.retrieval.written_days import written_days
+from plugins.knowledge.written_days import written_day, written_days
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,8 @@ from plugins.knowledge.retrieval.written_days import written_days
 def test_a_day_is_read_in_every_way_of_writing_it(written: str) -> None:
     assert set(written_days(f"Was wurde am {written} besprochen?")) == {"2024-04-10"}
     assert set(written_days(written.upper())) == {"2024-04-10"}
+    assert written_day(written.removeprefix("the ")) == "2024-04-10"
+    assert written_day(f"{written} or so") is None
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,7 @@ def test_a_day_is_read_in_every_way_of_writing_it(written: str) -> None:
 )  # fmt: skip
 def test_a_month_is_read_too(written: str) -> None:
     assert list(written_days(written)) == ["2024-03"]
+    assert written_day(written) is None
 
 
 @pytest.mark.parametrize(
@@ -46,3 +49,4 @@ def test_a_month_is_read_too(written: str) -> None:
 )
 def test_what_is_no_date_with_a_year_is_none(text: str) -> None:
     assert not list(written_days(text))
+    assert written_day(text) is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import date
 
 from gateway.toolkit.words import unmarked
@@ -38,7 +37,7 @@ _FORMS = tuple(
         rf"{_NAMED} {_DAY}{_AFTER},? {_YEAR}",
         rf"{_DAY}\. ?(?P<month>\d\d?)\. ?{_YEAR}",
         r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<sign>[-_.]?)(?P<month>\d\d)(?P=sign)(?P<day>\d\d)(?!\d)",
-        rf"(?<![\d-]){_YEAR}-(?P<month>\d\d)(?![\d-])",
+        rf"(?<![\d-]){_YEAR}-(?P<month>\d\d)(?P<day>)(?![\d-])",
         rf"{_YEAR} ?(?:年|{_KOREAN['년']}) ?(?P<month>\d\d?) ?(?:月|{_KOREAN['월']})"
         rf"(?: ?(?P<day>\d\d?) ?(?:日|{_KOREAN['일']}))?",
     )
@@ -49,13 +48,26 @@ def written_days(text: str) -> Iterator[str]:
     """The days of a text, as ``2024-04-10``, and its months without a day, as ``2024-04``."""
     said = unmarked(text)
     for form in _FORMS:
-        for found in form.finditer(said):
-            fields = found.groupdict()
-            month = _MONTHS[fields["name"]] if fields.get("name") else int(fields["month"])
-            day = fields.get("day")
-            with suppress(ValueError):  # none that the calendar has
-                when = date(int(fields["year"]), month, int(day or 1)).isoformat()
-                yield when if day else month_of(when)
+        yield from filter(None, map(_day, form.finditer(said)))
+
+
+def written_day(text: str) -> str | None:
+    """The day that a text is, and nothing else."""
+    said = unmarked(text.strip())
+    found = filter(None, (form.fullmatch(said) for form in _FORMS))
+    return next((day for each in found if each["day"] and (day := _day(each))), None)
+
+
+def _day(found: re.Match[str]) -> str | None:
+    """The day or month of a match; None where the calendar has none such."""
+    fields = found.groupdict()
+    month = _MONTHS[fields["name"]] if fields.get("name") else int(fields["month"])
+    day = fields.get("day")
+    try:
+        when = date(int(fields["year"]), month, int(day or 1)).isoformat()
+    except ValueError:
+        return None
+    return when if day else month_of(when)
 
 
 def month_of(day: str) -> str:
