@@ -1,4 +1,4 @@
-"""Numbers that documents go by: ``EIP-1559``, ``RFC 7519``, ``ADR 12``.
+"""Numbers that documents go by: ``EIP-1559``, ``RFC 7519``, ``ADR 12``, and versions: ``3.12``.
 
 Proposals, decisions and standards are asked for by their number, and are titled by what they say:
 the number may stand in the name of their file alone, and its kind in that of the folder, as in
@@ -18,6 +18,9 @@ from plugins.knowledge.retrieval.word_forms import singular
 _FIGURES = r"0*(?P<number>\d{1,6})(?![^\W_]|[./-]\d)"
 """A number that no date and no version goes on: ``notes-2024-05-01``, ``release 1.2``."""
 _NUMBER = re.compile(rf"(?<![^\W_])(?P<kind>[^\W\d_]{{2,12}})[ _#-]{{0,2}}{_FIGURES}")
+_VERSION = re.compile(
+    r"(?<![^\W_])(?<!\d\.)v?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})(?![^\W_]|\.\d)"
+)
 _BARE = re.compile(_FIGURES)
 _ALSO = {"decision": "adr", "adr": "decision"}
 """Other names of a folder's documents: architecture decision records are called both."""
@@ -26,17 +29,25 @@ _ALSO = {"decision": "adr", "adr": "decision"}
 def numbers(text: str) -> set[str]:
     """The numbers that a text names, in the form for comparing.
 
-    ``EIP-1559``, ``eip 1559`` and ``EIPs01559`` have one form.
+    ``EIP-1559``, ``eip 1559`` and ``EIPs01559`` have one form, and so have ``3.12`` and ``v3.12``.
     """
-    return {_form(found["kind"], found["number"]) for found in _NUMBER.finditer(text)}
+    named = {_form(found["kind"], found["number"]) for found in _NUMBER.finditer(text)}
+    return named.union(_versions(text))
+
+
+def _versions(text: str) -> Iterator[str]:
+    return (f"v {found['version']}" for found in _VERSION.finditer(text.lower()))
 
 
 def numbers_of(entry: DocumentEntry) -> set[str]:
-    """The numbers that a document goes by: those with which a name of it or its file begins."""
+    """The numbers that a document goes by: those with which a name of it or its file begins.
+
+    A version counts wherever it stands in them: "What is new in 3.12".
+    """
     called = (one_line(entry.title), *entry.aliases, PurePosixPath(entry.path).stem)
     found = (_NUMBER.match(name.strip("# ")) for name in called)
     named = {_form(each["kind"], each["number"]) for each in found if each}
-    return named.union(_in_folder(PurePosixPath(entry.path)))
+    return named.union(_in_folder(PurePosixPath(entry.path)), *map(_versions, called))
 
 
 def _in_folder(path: PurePosixPath) -> Iterator[str]:

@@ -73,6 +73,9 @@ async def test_a_document_is_found_by_the_number_it_goes_by(base, make) -> None:
         assert (await ids(base, asked))[0] == "eip-1559"
     assert (await ids(base, "Is ERC-20 final?"))[0] == "tokens"
     assert (await ids(base, "what is EIP-77"))[0] == "eip-77"
+    releases = [make(f"file/release-3.{n}", "What is new.", title=f"In 3.{n}") for n in range(20)]
+    await base.put(*releases)
+    assert (await ids(base, "what is new in version 3.12?"))[0] == "release-3.12"
     assert "eip-77" not in await ids(base, "what is EIP-77", Tier.PUBLIC)
 
 
