@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 
@@ -37,7 +38,8 @@ def days(question: str, now: datetime) -> set[str]:
     return {(first + timedelta(days=n)).isoformat() for n in range(count)}
 
 
-def days_of(entry: DocumentEntry) -> set[str]:
-    """The days in a document's title and in its file's name, and their months."""
-    found = {*written_days(PurePosixPath(entry.path).stem), *written_days(one_line(entry.title))}
-    return found.union(map(month_of, found))
+def days_of(entry: DocumentEntry) -> Iterator[str]:
+    """The days in the name of a document's file and in its title, each with its month."""
+    for name in (PurePosixPath(entry.path).stem, one_line(entry.title)):
+        for found in written_days(name):
+            yield from (found, month_of(found))

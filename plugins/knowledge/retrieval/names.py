@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain, islice
 
 from gateway.contract import Tier
 from gateway.toolkit.words import terms, words
@@ -22,7 +23,7 @@ from plugins.knowledge.retrieval.word_forms import singular
 from plugins.knowledge.store import Store
 
 MAX_ALIASES = 20
-"""Aliases of a document that count: no document is called everything."""
+"""Aliases of a document that count, and numbers: no document is called everything."""
 W_TERM = 1.0
 """The weight of a lexicon term's title that is sought too; a word of the question has 1."""
 W_OTHER_NAME = 0.5
@@ -174,8 +175,10 @@ def _tags(entry: DocumentEntry | None) -> set[str]:
     return {form for tag in entry.tags if (form := normal_form(tag))} if entry else set()
 
 
-def _numbers(entry: DocumentEntry | None) -> set[str]:
-    return numbers_of(entry) | days_of(entry) if entry else set()
+def _numbers(entry: DocumentEntry | None) -> list[str]:
+    """The numbers and days that a document goes by, none twice, as far as they count."""
+    found = chain(numbers_of(entry), days_of(entry)) if entry else ()
+    return list(islice(dict.fromkeys(found), MAX_ALIASES))
 
 
 def _forms(entry: DocumentEntry | None) -> list[str]:

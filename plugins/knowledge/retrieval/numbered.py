@@ -39,15 +39,17 @@ def _versions(text: str) -> Iterator[str]:
     return (f"v {found['version']}" for found in _VERSION.finditer(text.lower()))
 
 
-def numbers_of(entry: DocumentEntry) -> set[str]:
+def numbers_of(entry: DocumentEntry) -> Iterator[str]:
     """The numbers that a document goes by: those with which a name of it or its file begins.
 
     A version counts wherever it stands in them: "What is new in 3.12".
     """
     called = (one_line(entry.title), *entry.aliases, PurePosixPath(entry.path).stem)
     found = (_NUMBER.match(name.strip("# ")) for name in called)
-    named = {_form(each["kind"], each["number"]) for each in found if each}
-    return named.union(_in_folder(PurePosixPath(entry.path)), *map(_versions, called))
+    yield from (_form(each["kind"], each["number"]) for each in found if each)
+    yield from _in_folder(PurePosixPath(entry.path))
+    for name in called:
+        yield from _versions(name)
 
 
 def _in_folder(path: PurePosixPath) -> Iterator[str]:

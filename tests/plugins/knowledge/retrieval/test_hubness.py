@@ -72,6 +72,18 @@ async def test_a_document_that_is_called_everything_is_called_few_of_it(base, ma
     assert hub == list(range(MAX_ALIASES))
 
 
+async def test_a_document_that_goes_by_every_number_goes_by_few_of_them(base, make) -> None:
+    numbers = [f"EIP-{n}" for n in range(MAX_ALIASES + 30)]
+    hub = make("file/hub", "Buy.", title=f"Hub {' '.join(f'1.{n}' for n in range(99))}")
+    await base.put(hub, *[make(f"file/{each}", f"What {each} says.") for each in numbers])
+    await base.put(make("file/all", "Buy.", title="EIP-0", aliases=numbers))
+    named = base.knowledge.names.numbered
+    assert (
+        sum(one.id == "all" for each in numbers for one in named(each, Tier.MEMBERS)) <= MAX_ALIASES
+    )
+    assert sum(bool(named(f"1.{n}", Tier.MEMBERS)) for n in range(99)) <= MAX_ALIASES
+
+
 async def test_a_term_with_every_name_adds_few_of_them_to_a_question(base, make) -> None:
     names = made_up(2, 500)
     await base.put(make("tag/hub", "Nothing.", aliases=names))
