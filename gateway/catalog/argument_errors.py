@@ -50,7 +50,7 @@ def reasons(error: ValidationError, model: type[BaseModel]) -> list[dict[str, st
 def _reason(detail: ErrorDetails, model: type[BaseModel]) -> str:
     kind, place = detail["type"], detail["loc"]
     if kind == "extra_forbidden":
-        return _unknown(str(place[-1]), _names(model, place[:-1]))
+        return _unknown(str(place[-1]), model, place[:-1])
     if kind == "value_error":
         return str(detail.get("ctx", {}).get("error", detail["msg"]))
     if kind in _OBJECTS:
@@ -68,9 +68,10 @@ def _names(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
     return list(dict.fromkeys(keys_at(model, place)))
 
 
-def _unknown(name: str, known: list[str]) -> str:
+def _unknown(name: str, model: type[BaseModel], place: tuple[int | str, ...]) -> str:
     """That there is no such argument, and which was meant: camelCase is not another name."""
-    near = _nearest(name, known)
+    known = _names(model, place)
+    near = _nearest(name, known) or _within(name, model, [(*place, each) for each in known])
     meant = f"did you mean {near}?" if near else _name_list(_LIST, known)
     return f"{_NO_SUCH}; {meant}" if meant else _NO_SUCH
 
@@ -83,6 +84,15 @@ def _nearest(name: str, known: list[str]) -> str | None:
     words = set(_words(name))
     akin = [each for each in known if words < set(_words(each)) or set(_words(each)) < words]
     return akin[0] if len(akin) == 1 else None
+
+
+def _within(
+    name: str, model: type[BaseModel], places: Iterable[tuple[int | str, ...]]
+) -> str | None:
+    """The place of an argument of this name inside one of those that there are, if there is one."""
+    inside = [(*place, each) for place in places for each in _names(model, place)]
+    same = [place for place in inside if _words(str(place[-1])) == _words(name)]
+    return ".".join(map(str, same[0])) if len(same) == 1 else None
 
 
 def _words(name: str) -> list[str]:

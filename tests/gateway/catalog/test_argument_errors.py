@@ -25,11 +25,17 @@ class Bed(Strict):
         return self
 
 
+class Shape(Strict):
+    width: int = 1
+    height: int = 1
+
+
 class Garden(Strict):
     garden_id: str
     beds: list[Bed] | None = None
     tags: list[str] | None = None
     size: int = Field(1, ge=1)
+    shape: Shape | None = None
 
 
 def said(arguments: dict[str, Any]) -> dict[str, str]:
@@ -50,9 +56,16 @@ def test_a_part_of_one_name_or_more_than_it_leads_to_that_one(name: str) -> None
     assert said({name: "north"})[name] == "there is no such argument; did you mean garden_id?"
 
 
+@pytest.mark.parametrize("name", ["width", "Width"])
+def test_a_name_inside_another_argument_leads_there(name: str) -> None:
+    assert said({"garden_id": "a", name: 3}) == {
+        name: "there is no such argument; did you mean shape.width?"
+    }
+
+
 def test_a_name_that_is_like_none_is_answered_with_those_that_there_are() -> None:
     assert said({"garden_id": "a", "where": 1}) == {
-        "where": "there is no such argument; there are garden_id, beds, tags, size"
+        "where": "there is no such argument; there are garden_id, beds, tags, size, shape"
     }
     assert said({"garden_id": "a", "beds": [{"name": "b", "colour": 1}]}) == {
         "beds.0.colour": "there is no such argument; there are name, plants"
