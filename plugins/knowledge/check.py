@@ -11,7 +11,7 @@ from gateway.contract import ContentScrub, Finding, Host
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.inspection import count, inspect
 from plugins.knowledge.notes.field_names import misspelt
-from plugins.knowledge.notes.note import none_published
+from plugins.knowledge.notes.publishing import none_published
 from plugins.knowledge.sync.sources import SourceMissing
 
 _NO_SOURCE = "no source is configured: no document is served, and memory alone is searched"

@@ -15,7 +15,7 @@ from plugins.knowledge.links import Targets
 from plugins.knowledge.notes.field_names import misspelt
 from plugins.knowledge.notes.frontmatter import Problem, read, summed
 from plugins.knowledge.notes.layouts import left_out, recognise
-from plugins.knowledge.notes.note import none_published
+from plugins.knowledge.notes.publishing import none_published
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
 from plugins.knowledge.supersession import unfollowed

@@ -33,6 +33,7 @@ from plugins.knowledge.notes.headings import MAX_SECTIONS, headings
 from plugins.knowledge.notes.ids import InvalidId, generate_id, path_id, raw_key
 from plugins.knowledge.notes.paths import infer_type, matches
 from plugins.knowledge.notes.publishing import in_any_case, publication
+from plugins.knowledge.notes.stated import with_stated
 from plugins.knowledge.notes.tags import with_tags
 
 _TYPES = frozenset(ContentType)
@@ -147,14 +148,6 @@ class Note:
         self.problems.append(Problem(self.origin.path, line, reason, severity, once))
 
 
-def none_published(notes: int) -> str:
-    """Why none of so many notes is served, and what to do about it; without a full stop."""
-    return (
-        f"0 of {notes} notes are published; write `publish: true` into a note, or "
-        "set `publish: all` on the source in portal.yaml"
-    )
-
-
 def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
     """Read a note.
 
@@ -211,7 +204,7 @@ def _read(data: bytes, origin: Origin, rules: Rules) -> Frontmatter:
         body = myst.plain(body)
     body = home.text(front.fields, without_comments(body))
     fields = with_tags(front.fields, body, origin.relative, inline=rules.inline_tags)
-    return replace(front, body=body, fields={**fields})
+    return replace(front, body=body, fields={**with_stated(fields, body)})
 
 
 def _named(front: Frontmatter, rules: Rules) -> Frontmatter:

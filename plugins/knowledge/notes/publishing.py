@@ -156,3 +156,11 @@ def _day_of_post(path: str) -> datetime | None:
         return datetime.strptime(found[1], "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
         return None
+
+
+def none_published(notes: int) -> str:
+    """Why none of so many notes is served, and what to do about it; without a full stop."""
+    return (
+        f"0 of {notes} notes are published; write `publish: true` into a note, or "
+        "set `publish: all` on the source in portal.yaml"
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _ENDED = """
-    superseded replaced deprecated obsolete obsoleted outdated withdrawn rejected retired
+    superseded superceded replaced deprecated obsolete obsoleted outdated withdrawn rejected retired
     abandoned discontinued
     ersetzt veraltet zurückgezogen abgelehnt verworfen
     reemplazado reemplazada obsoleto obsoleta retirado retirada rechazado rechazada
@@ -20,7 +20,8 @@ ENDED = frozenset(_ENDED.split())
 """The words with which a status begins that ends a document."""
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _SUCCESSOR = re.compile(
-    r"\W*(?:superseded|replaced|obsoleted)\s+by\s*:?\s*(?P<name>\S.*?)\s*$", re.IGNORECASE
+    r"\W*(?:superseded|superceded|replaced|obsoleted)\s+by\s*:?\s*(?P<name>\S.*?)\s*$",
+    re.IGNORECASE,
 )
 _LINK = re.compile(r"\[[^\]]*\]\((?P<to>[^)\s]+)\)")
 

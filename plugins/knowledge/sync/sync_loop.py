@@ -17,7 +17,7 @@ from gateway.toolkit.reasons import log_fields
 from gateway.toolkit.spans import span
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.frontmatter import Problem
-from plugins.knowledge.notes.note import none_published
+from plugins.knowledge.notes.publishing import none_published
 from plugins.knowledge.notes.secrets import TAKEN_OUT
 from plugins.knowledge.retrieval.readable import FOREIGN_LANGUAGES, advice
 from plugins.knowledge.store import Store
