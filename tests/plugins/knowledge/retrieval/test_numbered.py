@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.contract import Tier
-from plugins.knowledge.notes.content import CONTENT
-from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.numbered import numbers, numbers_of
+from tests.plugins.knowledge.retrieval.entries import at
 
-DAY = datetime(2024, 10, 16, tzinfo=UTC)
 KINDS = st.sampled_from(("EIP", "rfc", "ADR", "Week", "решение", "決定"))
 SIGNS = st.sampled_from(("", " ", "-", "_", "#", " #"))
-
-
-def entry(path: str) -> DocumentEntry:
-    metadata = CONTENT.validate_python({"type": "file", "title": "Bread", "date": DAY})
-    return DocumentEntry(
-        id="bread",
-        content_type=metadata.type,
-        path=path,
-        metadata=metadata,
-        synced_at=DAY,
-        commit_sha="",
-        tier=Tier.OPEN,
-    )
 
 
 @given(KINDS, SIGNS, st.integers(0, 999_999), st.integers(0, 3))
@@ -72,12 +54,12 @@ def test_dates_and_words_with_figures_are_none(text: str) -> None:
     ],
 )
 def test_a_document_goes_by_the_number_of_its_file(path: str, asked: str) -> None:
-    assert numbers(asked) <= {*numbers_of(entry(path))}
+    assert numbers(asked) <= {*numbers_of(at(path))}
 
 
 @pytest.mark.parametrize("path", ["notes/2024-05-01-bread.md", "0012.md", "notes/the-bread-12.md"])
 def test_a_file_that_has_a_date_or_no_kind_goes_by_none(path: str) -> None:
-    assert not [*numbers_of(entry(path))]
+    assert not [*numbers_of(at(path))]
 
 
 def test_all_that_a_question_names_are_found() -> None:
