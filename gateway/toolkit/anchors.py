@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category
 
 SECTION = "section-"
 """What the anchors of others' headings begin with on our own pages, which have ids of their own."""
@@ -11,12 +12,17 @@ _ATTRIBUTES = re.compile(
     rf"[ \t]\{{:?[ \t]*+(?=[#.])({_ATTRIBUTE}(?:[ \t]++{_ATTRIBUTE})*+)[ \t]*+\}}$"
 )
 _ID = re.compile(r"(?:^|\s)#(\S+)")
-_NOT_IN_ANCHORS = re.compile(r"[^\w\- ]")
 
 
 def anchor(heading: str) -> str:
     """What a heading is called in an address, as GitHub and most generators of sites have it."""
-    return _NOT_IN_ANCHORS.sub("", heading.strip().lower()).replace(" ", "-")
+    kept = (one for one in heading.strip().lower() if _is_in_anchors(one))
+    return "".join(kept).replace(" ", "-")
+
+
+def _is_in_anchors(character: str) -> bool:
+    """Marks count as letters do: the vowels of Hindi and Thai are such."""
+    return character in "-_ " or character.isalnum() or category(character)[0] == "M"
 
 
 def stated(heading: str) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, islice
 from urllib.parse import unquote
 
@@ -23,6 +23,9 @@ MAX_STATED = 20
 _FILE_ENDING = re.compile(r"(?<=\w)\.(?=[0-9]{0,3}[a-z])[a-z0-9]{1,10}$", re.IGNORECASE)
 _PAGE_SUFFIXES = (".html", ".htm")
 """How a site may end the address of a page that it made from a note."""
+_OF_FOLDERS = ("index", "readme", "_index", ".")
+"""Names of files that stand for their folder; Hugo calls that of a list of pages ``_index.md``."""
+_LANGUAGE = re.compile(r"[a-z]{2}(?:-[a-z]{2,4})?")
 _STATED_IN = ("permalink", "slug", "redirect_from", "aliases")
 """Fields that state addresses on the site: Jekyll's, Hugo's, Docusaurus's and Starlight's."""
 
@@ -32,7 +35,8 @@ def meant(address: str, base: DocumentEntry) -> tuple[str, ...]:
 
     One that begins with a slash counts from the root of the site. One without an ending may count
     from the page's address, as a browser reads it, and not from its file; and the page may state
-    that address.
+    that address. Where a page is not translated, many sites lead to the English one, and many have
+    English pages at their root that lie in a folder ``en``.
 
     Args:
         address: as it is written.
@@ -45,9 +49,11 @@ def meant(address: str, base: DocumentEntry) -> tuple[str, ...]:
         return ()
     folder = posixpath.dirname(base.path)
     if path.startswith("/"):
-        return tuple(stem(posixpath.join(root, path.strip("/"))) for root in _roots(folder))
-    folders = (folder,) if _ending(path) else (folder, stem(base.path), *stated(base))
-    return tuple(stem(posixpath.normpath(posixpath.join(one, path))) for one in folders)
+        found = [stem(posixpath.join(root, path.strip("/"))) for root in _roots(folder)]
+    else:
+        folders = (folder,) if _ending(path) else (folder, stem(base.path), *stated(base))
+        found = [stem(posixpath.normpath(posixpath.join(one, path))) for one in folders]
+    return (*found, *_in_english(found, folder))
 
 
 def names_a_note(address: str) -> bool:
@@ -82,10 +88,10 @@ def stem(path: str) -> str:
 
     macOS gives file names with marks that stand apart from their letters; links seldom have these.
     """
-    lower = unicodedata.normalize("NFC", path).rstrip("/").lower()
+    lower = _plain(path).rstrip("/")
     ending = next((one for one in (*SUFFIXES, *_PAGE_SUFFIXES) if lower.endswith(one)), "")
     folder, _, name = lower.removesuffix(ending).rpartition("/")
-    return folder if name in ("index", "readme", ".") else posixpath.join(folder, name)
+    return folder if name in _OF_FOLDERS else posixpath.join(folder, name)
 
 
 def _said(entry: DocumentEntry) -> Iterator[tuple[str, str]]:
@@ -110,3 +116,18 @@ def _ending(path: str) -> str:
 def _roots(folder: str) -> Iterator[str]:
     """The folders that may be the root of the site, from the source's own down to ``folder``."""
     return accumulate(folder.split("/") if folder else (), posixpath.join, initial="")
+
+
+def _in_english(paths: Iterable[str], folder: str) -> Iterator[str]:
+    """Paths below a folder that is called by a language, as they are below ``en`` beside it."""
+    folders = _plain(folder).split("/")
+    for depth, name in enumerate(folders):
+        if _LANGUAGE.fullmatch(name):
+            above = "/".join((*folders[:depth], ""))
+            own = f"{above}{name}/"
+            below = (one[len(own) :] for one in paths if f"{one}/".startswith(own))
+            yield from (f"{above}en/{one}".rstrip("/") for one in below)
+
+
+def _plain(path: str) -> str:
+    return unicodedata.normalize("NFC", path).lower()

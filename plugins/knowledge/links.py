@@ -13,17 +13,21 @@ from itertools import islice, takewhile
 from gateway.contract import Tier
 from plugins.knowledge import addresses
 from plugins.knowledge.notes.documents import Document, DocumentEntry
-from plugins.knowledge.retrieval.markup import SCRIPTS, runs
+from plugins.knowledge.retrieval.markup import CONTENTS, SCRIPTS, runs
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
 
 _WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
 _LINK = re.compile(
-    r"(?<!!)\[[^\[\]\n]{0,500}\]\((?:<([^<>\n]{1,1000})>|([^()<>\s]{1,1000}))(?:\s[^()\n]{0,300})?\)"
+    r"(?<!!)\[(?:[^\[\]\n]|\n(?![ \t]*\n)"
+    r"|\[[^\[\]\n]{0,200}+\](?:\([^()\n]{0,1000}+\))?+){0,500}+\]"
+    r"\((?:<([^<>\n]{1,1000})>|([^()<>\s]{1,1000}))(?:\s[^()\n]{0,300})?\)"
 )
-"""An address within pointed brackets may have spaces, and round brackets."""
+"""A link's text may go on in the next line, and have a picture or other brackets in it. An address
+within pointed brackets may have spaces, and round brackets."""
 _DEFINED = re.compile(
-    r"^ {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[ \t]{1,9}(?:<([^<>\n]{1,1000})>|([^<>\s]{1,1000}))"
+    r"^ {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:(?:[ \t]{1,9}|[ \t]{0,9}\n[ \t]{0,9})"
+    r"(?:<([^<>\n]{1,1000})>|([^<>\s]{1,1000}))"
     r"(?:[ \t]{1,9}[\"'(][^\n]{0,300})?[ \t]{0,9}$",
     re.MULTILINE,
 )
@@ -233,7 +237,7 @@ def links_of(document: Document) -> Iterator[Link]:
     for scripts in SCRIPTS:
         told = scripts.sub(" ", told)
     body = _ROOT.sub("", _TEMPLATED.sub(r"\1", told))
-    for match in _WIKI.finditer(_TABLE.sub("", body)):
+    for match in _WIKI.finditer(CONTENTS.sub("", _TABLE.sub("", body))):
         name = match[1].strip()
         yield Link((name,), False, match[0], not addresses.names_a_file(name))
     for pattern in (_LINK, _DEFINED, _HREF):

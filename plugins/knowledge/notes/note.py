@@ -45,7 +45,7 @@ _DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _QUOTE = re.compile(r"^>[ \t]?(.*)$")
 _TAG = re.compile(r"<[^<>]{1,500}>")
 _MARKS = re.compile(
-    r"[*_`]|!?\[([^\[\]]{0,500})\]\([^()]{0,1000}(?:\([^()]{0,200}\)[^()]{0,500})?\)"
+    r"\\([!-/:-@\[-`{-~])|[*_`]|!?\[([^\[\]]{0,500})\]\([^()]{0,999}(?:\([^()]{0,99}\)[^()]{0,99})?\)"
 )
 
 
@@ -349,7 +349,7 @@ def _title(front: Frontmatter, origin: Origin) -> str:
     lines = blanked(front.body).split("\n")
     for top in (each for each in headings(lines, html=True) if each.level == 1):
         said = html.unescape(_TAG.sub("", top.text)) if top.in_html else top.text
-        if title := " ".join(_MARKS.sub(r"\1", said).split()):
+        if title := " ".join(_MARKS.sub(r"\1\2", said).split()):
             return title
     return generate_id(origin.relative)
 

@@ -22,14 +22,16 @@ _LETTERS = re.compile(
     r"(?<!`)(`{1,3})(?!`)(?P<code>[^\n]{1,500}?)(?<!`)\1(?!`)"
     r"|<(?P<address>[a-z][a-z0-9+.-]{1,31}:[^\s<>]{0,2000}+"
     r"|[\w.!#$%&'*+/=?^`{|}~-]{1,100}+@[a-z0-9.-]{1,250})>"
-    r"|(?<!\w)\{[a-z][\w:.+-]{0,60}\}`(?P<role>[^`<>\n]{1,300})(?:<[^`<>\n]{1,300}>)?`",
+    r"|(?<!\w)\{[a-z][\w:.+-]{0,60}\}`(?P<role>[^`<>\n]{1,300})(?:<[^`<>\n]{1,300}>)?`"
+    r"|\\(?P<escaped>[!-/:-@\[-`{-~])",
     re.IGNORECASE,
 )
-"""What is shown to the letter: code within a line, an address that is its own text, and what a role
-of MyST says (``{ref}`Fees <fees>```)."""
+"""What is shown to the letter: code within a line, an address that is its own text, what a role of
+MyST says (``{ref}`Fees <fees>```), and a sign that a backslash makes text (``snake\\_case``)."""
 # An address that links refer to by its label: nothing but it and a title stand on the line.
 _DEFINITION = (
-    r"^ {0,3}\[(?!\^)(?P<label>[^\[\]\n]{1,200})\]:[ \t]*(?:<[^<>\n]{0,1000}>|[^<>\s]{1,1000})"
+    r"^ {0,3}\[(?!\^)(?P<label>[^\[\]\n]{1,200})\]:[ \t]*+(?:\n[ \t]*+(?=[<\x03]))?"
+    r"(?:<[^<>\n]{0,1000}>|[^<>\s]{1,1000})"
     r"(?:[ \t]+(?:\"[^\"\n]{0,500}\"|'[^'\n]{0,500}'|\([^()\n]{0,500}\)))?[ \t]*$"
 )
 _DEFINED = re.compile(_DEFINITION, re.MULTILINE)
@@ -37,12 +39,21 @@ _REFERRING = re.compile(r"!?\[([^\[\]\n]{1,500})\]\[([^\[\]\n]{0,200})\]")
 _SHORTCUT = re.compile(r"!?\[([^\[\]\n]{1,200})\](?![\[(:])")
 """A link that says no more than its label; only where that is defined, else it is text."""
 _INCLUDED = re.compile(
-    r"^[ \t]*+(?:\{!>?[ \t]*+[\w./\\ :-]{1,300}!\}|-{1,9}8<-{1,9}[ \t]++\"[^\"\n]{1,300}\")"
+    r"^[ \t]*+(?:\{(?P<sign>[!*])>?[ \t]*+[^{}\n]{1,300}?(?P=sign)\}"
+    r"|-{1,9}8<-{1,9}[ \t]++\"[^\"\n]{1,300}\")"
     r"[ \t]*$\n?",
     re.MULTILINE,
 )
 """A line in whose place MkDocs puts a file. What stands in the file is not known here."""
+CONTENTS = re.compile(
+    r"^[ \t]*+(?:\[toc\]|\[\[_{0,2}toc_{0,2}\]\])[ \t]*+$", re.MULTILINE | re.IGNORECASE
+)
+"""A line in whose place a table of contents is put, which is no link."""
 _KEPT = re.compile("\x03(\\d+)\x03")
+# A link's text may have pairs of brackets in it, and its address such of round ones. Each place is
+# read once, so that neither needs a bound.
+_LABEL = r"\[((?:[^\[\]]|\[[^\[\]]{0,200}+\]){0,500}+)\]"
+_TARGET = r"\((?:[ \t]*+<[^<>\n]*+>)?+[^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)"
 # Attributes as CommonMark has them, and those of JSX and of templates in components. No sign "<" is
 # in a tag: one that is none ends at the next, so that each place is read once.
 _SPACE = r"(?:[ \t]|\n(?![ \t]*\n))"
@@ -71,9 +82,15 @@ SCRIPTS = tuple(
 _BEFORE: tuple[_Rule, ...] = (
     (Between("<!--", "-->", 5000), ""),
     (Between(r"\{%-? *comment *-?%\}", r"\{%-? *endcomment *-?%\}", 5000), ""),
+    (Between(r"\{\{", r"\}\}", 1000), ""),  # first, as Hugo has {{% one within the other %}}
     (Between(r"\{%", r"%\}", 1000), ""),
-    (Between(r"\{\{", r"\}\}", 1000), ""),
-    *_rules((r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""), (_DEFINITION, "")),
+    (Between(r"\{/\*", r"\*/\}", 1000), ""),
+    (CONTENTS, ""),
+    *_rules(
+        (r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""),
+        (_DEFINITION, ""),
+        (r"^[ \t]*+<<<[ \t]*+[@./][^<>\n]{1,300}$", ""),  # VitePress puts a file there
+    ),
     *((each, "") for each in SCRIPTS),
     *_rules(
         (rf"<h([1-6]){_ATTRIBUTES}", "\n\x02\\1\x02 "),
@@ -82,9 +99,9 @@ _BEFORE: tuple[_Rule, ...] = (
         (rf"</?{_TAG}{_ATTRIBUTES}", ""),
         (r":(?:fontawesome|material|octicons|simple)-[a-z0-9-]{1,100}:", ""),  # icons of MkDocs
         (r"\{ ?[:.#][^{}\n]{0,200}\}", ""),
-        (r"!\[([^\[\]\n]{0,500})\]\([^()\n]{0,1000}\)", r"\1"),
+        (rf"!{_LABEL}{_TARGET}", r"\1"),
         (r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{1,300})\]\]", r"\1"),
-        (r"\[([^\[\]]{1,500})\]\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)", r"\1"),
+        (rf"{_LABEL}{_TARGET}", r"\1"),
         (r"^ {0,3}\[\^[^\[\]\n]{1,100}\]:[ \t]*", r"\n"),
         (r"\[\^[^\[\]\n]{1,100}\]", ""),
     ),
@@ -92,7 +109,7 @@ _BEFORE: tuple[_Rule, ...] = (
 _AFTER = _rules(
     # Directives of MyST, with their options: their titles are text.
     (
-        r"^[ \t]{0,8}:{3,9}[ \t]{0,8}\{[a-z][\w:.-]{0,60}\}[ \t]{0,8}([^\n]{0,200})"
+        r"^[ \t]{0,8}:{3,9}[ \t]{0,8}\{[a-z][\w:. -]{0,60}\}[ \t]{0,8}([^\n]{0,200})"
         r"(?:\n[ \t]{0,8}:[a-z-]{1,30}:[^\n]{0,200})*$",
         r"\1\n",
     ),
@@ -122,7 +139,7 @@ _AFTER = _rules(
     (r"[ \t\u00a0\u200b]+", " "),
     (r"^ | $", ""),
 )
-_MARKED = re.compile(r"[<>&*_`\[\]{}|#\n]|:[a-z]{1,20}-")
+_MARKED = re.compile(r"[<>&*_`\\\[\]{}|#\n]|:[a-z]{1,20}-")
 _HTML_HEADING = re.compile("\x02([1-6])\x02")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -174,7 +191,7 @@ def plain(markdown: str, defined: Set[str] | None = None) -> str:
     spans: list[str] = []
 
     def kept(match: re.Match[str]) -> str:
-        said = match["code"] or match["address"] or match["role"]
+        said = match["code"] or match["address"] or match["role"] or match["escaped"]
         spans.append(said.strip() or said)
         return f"\x03{len(spans) - 1}\x03"
 

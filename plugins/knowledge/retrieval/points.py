@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LAYOUT = 11
+LAYOUT = 12
 """The version of what is stored here; a new one has every document indexed again."""
 
 HEADS = Condition("ordinal", at_most=0)

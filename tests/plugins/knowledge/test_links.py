@@ -22,6 +22,8 @@ PATHS = {
     "about": "about.md",
     "team-about": "team/about.md",
     "who": "team/who (we are).md",
+    "only": "site/docs/en/guides/only.md",
+    "list": "site/docs/lists/_index.md",
     "exercise": unicodedata.normalize("NFD", "\u00fcbungen/\u00fcbung.md"),
 }
 
@@ -67,6 +69,12 @@ async def base(tmp_path: Path):
         ("sidebar", "/", "start"),
         ("pages", "/about", "about"),
         ("team-about", "/about", "about"),
+        ("fr-pages", "/guides/only/", "only"),
+        ("fr-pages", "/fr/guides/only/", "only"),
+        ("fr-pages", "./only.md", "only"),
+        ("only", "/guides/sidebar/", "sidebar"),
+        ("sidebar", "/lists/#top", "list"),
+        ("sidebar", "../lists", "list"),
         ("start", "guides/pages", "pages"),
         ("start", "./guides/pages/", "pages"),
         ("about", "team/about", "team-about"),
@@ -130,6 +138,10 @@ async def test_what_is_no_page_is_no_link(base: Base) -> None:
         '<LinkCard title="Pages" href="../pages/" />',
         "<a href='{{ \"/guides/pages/\" | url }}'>Pages</a>",
         "[made of it](pages.html#top)",
+        "See [a text that\n  is wrapped](pages.md).",
+        "[![Pages](/logo.svg)](pages.md)",
+        "Read [the [old] page](pages.md).",
+        "See [it][1].\n\n[1]:\n  <pages.md>",
     ],
 )
 async def test_a_link_of_another_form_leads_to_the_page(base: Base, text: str) -> None:
@@ -143,6 +155,9 @@ async def test_a_link_of_another_form_leads_to_the_page(base: Base, text: str) -
     [
         "[^1]: pages",
         "[x]: not an address",
+        "[a text\n\nand another](pages.md)",
+        "# Pages\n\n[[toc]]",
+        "[[_TOC_]]\n\n## Pages",
         "`[1]: pages.md`",
         "1. Write this:\n\n    ```md\n    [pages](pages.md)\n    ```\n",
         "> ````\n> ```\n> [pages](pages.md)\n> ````",

@@ -49,6 +49,8 @@ def test_markdown_stays_as_it_is() -> None:
         ("a.md", "import Tabs from '@theme/Tabs';\n\nNo tag of it.", False),
         ("a.md", "```\nimport Tabs from '@theme/Tabs';\n```\n\n<Tabs>a</Tabs>", False),
         ("a.md", "import the Data from here\n\n<Data>", False),
+        ("a.md", "Text.\n\n## Set up {/*set-up*/}", True),
+        ("a.md", "Text {/*here*/}\n\n```\n## Set up {/*set-up*/}\n```", False),
     ],
 )
 def test_a_note_that_imports_its_components_is_mdx(path: str, text: str, expected: bool) -> None:
@@ -57,3 +59,8 @@ def test_a_note_that_imports_its_components_is_mdx(path: str, text: str, expecte
 
 def test_a_sentence_about_imports_stays() -> None:
     assert plain("import the data first\n\nexport it.") == "import the data first\n\nexport it."
+
+
+def test_a_heading_that_gives_itself_an_id_is_called_by_it() -> None:
+    text = plain("## Set up {/*set-up*/}\n\n### Next {/* #next.1 */} \n\n# No {/* to do */}")
+    assert text == "## Set up {#set-up}\n\n### Next {#next.1}\n\n# No "

@@ -268,6 +268,7 @@ def test_a_hostile_heading_is_read_in_time(line: str) -> None:
 def test_a_title_is_its_heading_without_marks_and_closing_signs() -> None:
     heading = "# The [wiki](https://example.org/a_(b)) of *things* ##"
     assert served(heading)["title"] == "The wiki of things"
+    assert served("# Use max\\_pages \\[new\\]")["title"] == "Use max_pages [new]"
 
 
 def test_a_hostile_address_is_refused_in_time() -> None:

@@ -317,3 +317,41 @@ def test_links_by_a_label_alone_and_icons_are_no_text(text: str, said: str) -> N
 def test_an_icon_in_a_heading_is_no_part_of_it() -> None:
     (passage,) = cut("## :material-clock: Times\n\nAt noon.")
     assert passage.trail == ("Times",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Set snake\\_case, not \\*.", "Set snake_case, not *."),
+        ("A Map\\<string\\> or a \\[list\\].", "A Map<string> or a [list]."),
+        ("1\\. is no list; `a\\_b` is code.", "1. is no list; a\\_b is code."),
+        ("{{% alert title=\"x\" %}}\nMind it.\n{{% /alert %}}", "Mind it."),
+        ("{% include a.html at={{ site.x }} %}Here.", "Here."),
+        ("Seen.\n\n{* ../src/a.py hl[1:3] *}\n\n{! a.md !}", "Seen."),
+        ("Seen.\n\n<<< @/snippets/a.ts{2 ts:line-numbers}\n\nBut <<< is a sign.",
+         "Seen.\nBut <<< is a sign."),
+        ("By [@bot[bot]](https://b.test), [[RFC] it](x), ![](<a (1).svg>)and [](./b.md).",
+         "By @bot[bot], [RFC] it, and ."),
+        (f"[![Badge](b.svg)](c.md) and [play](https://p.test/#{'e' * 3000}).", "Badge and play."),
+        ("See [it].\n\n[it]:\n  <https://long.test/>", "See it."),
+        (":::{note .dropdown} More\nText.\n:::", "More\nText."),
+        ("Said{/* not said */}.", "Said."),
+        ("[[toc]]\n\nSaid of [[TOC]].\n\n[TOC]", "Said of TOC."),
+    ],
+)  # fmt: skip
+def test_of_marks_and_escapes_the_text_is_shown(text: str, said: str) -> None:
+    (passage,) = cut(text)
+    assert passage.text == said
+
+
+@pytest.mark.parametrize("part", ["[a](", "[[", "[x[a]", "![a](<", "[a]((", "\\[", "{/*", "[a]:\n"])
+def test_what_only_begins_a_link_is_read_in_time(part: str) -> None:
+    started = time.process_time()
+    plain(part * (300_000 // len(part)))
+    assert time.process_time() - started < 20
+
+
+def test_a_sign_that_a_backslash_makes_text_is_one_in_headings_and_titles() -> None:
+    (passage,) = cut("## Use max\\_pages\n\nNow.")
+    assert passage.trail == ("Use max_pages",)
+    assert one_line("Use max\\_pages \\[new\\]") == "Use max_pages [new]"
