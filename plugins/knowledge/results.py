@@ -125,8 +125,9 @@ class SearchResults(Result):
     matching: Maybe[int] = Field(
         default=None,
         description="How many documents match, where `facets` was asked for: those that score at "
-        "least 0.22 or say every word of the query; by words alone, over a third of them. Results "
-        "beside these may score less.",
+        "least 0.22 (0.3 where a multilingual model compares texts of one language) or say every "
+        "word of the query; by words alone, over a third of them. Results beside these may score "
+        "less.",
     )
     facets: Maybe[dict[str, list[FacetValue]]] = Field(
         default=None,

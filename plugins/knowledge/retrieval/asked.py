@@ -40,6 +40,7 @@ class Asked:
         anew: whether a former collection answers, by words.
         is_read: whether the model can read it; else no meanings are compared.
         foreign: the question, where it is in another language than the model's.
+        least: the score, 0 to 1, that the best document has to have to answer it.
         about: what a document says of itself, by its key.
     """
 
@@ -54,6 +55,7 @@ class Asked:
     anew: bool
     is_read: bool
     foreign: ForeignQuestion | None
+    least: float
     about: Callable[[str], str]
 
     @property

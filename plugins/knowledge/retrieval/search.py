@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from gateway.contract import Condition, Host, Tier, VectorQuery
+from gateway.contract import Condition, Embedder, Host, Tier, VectorQuery
 from plugins.knowledge.facets import NARROWING, counted
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.permalinks import Permalinks
@@ -22,7 +22,7 @@ from plugins.knowledge.retrieval import bm25, foreign_questions, rerank
 from plugins.knowledge.retrieval.asked import PAYLOAD, Asked
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
-from plugins.knowledge.retrieval.floor import nothing_fits, reaches
+from plugins.knowledge.retrieval.floor import least_score, nothing_fits, reaches, scripts_of
 from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion, stop_words_of
 from plugins.knowledge.retrieval.holding import Found, best_first, holding_first, with_successors
 from plugins.knowledge.retrieval.index import Index
@@ -88,6 +88,7 @@ class Search:
         self._names = names
         self._permalinks = permalinks
         self._standings = standings
+        self._scripts: dict[Tier, tuple[Sequence[DocumentEntry], frozenset[str]]] = {}
 
     async def __call__(
         self,
@@ -182,8 +183,18 @@ class Search:
             anew=former is not None,
             is_read=is_read,
             foreign=foreign if former is None else None,
+            least=self._least(embedder, question, languages, up_to),
             about=lambda key: entry.about if (entry := self._store.entry(key, up_to)) else "",
         )
+
+    def _least(
+        self, embedder: Embedder | None, question: str, languages: Sequence[str], up_to: Tier
+    ) -> float:
+        """The score that the best document has to have."""
+        entries, known = self._store.entries(up_to), self._scripts.get(up_to)
+        if known is None or known[0] is not entries:
+            known = self._scripts[up_to] = entries, scripts_of(entries)
+        return least_score(embedder.model if embedder else None, question, languages, known[1])
 
     def _where(self, filters: SearchFilters, up_to: Tier) -> tuple[Condition, ...]:
         # Where nothing is hidden from this tier, the store need not check it for each passage,
@@ -206,7 +217,7 @@ class Search:
         first = islice(self._visible(asked.weighed(hits), filters, up_to), _MAX_LIKELY)
         measured = await asked.measured(hits, {one.entry.key for one in first})
         nearest = fitting = list(self._visible(measured, filters, up_to))
-        if floor and not any(reaches(one.candidate) for one in nearest):
+        if floor and not any(reaches(one.candidate, asked.least) for one in nearest):
             said = await asked.saying({one.entry.key for one in nearest})
             fitting = [one for one in nearest if one.entry.key in said]
         return nearest[:MAX_RESULTS], fitting[:MAX_RESULTS]
@@ -216,7 +227,8 @@ class Search:
     ) -> list[DocumentEntry]:
         """All documents that match: that reach the floor, or say enough of what was asked."""
         weighed = (*await asked.everything(), *(one.candidate for one in found))
-        keys = await asked.saying() | {one.key for one in weighed if reaches(one)}
+        reaching = {one.key for one in weighed if reaches(one, asked.least)}
+        keys = await asked.saying() | reaching
         entries = (self._store.entry(key, up_to) for key in keys)
         return [one for one in entries if one and self._admitted(one, filters, up_to)]
 

@@ -171,3 +171,53 @@ async def test_an_empty_base_says_that_nothing_fits(base) -> None:
     assert (await asked(base, "anything")).note == "Nothing here fits that."
     with pytest.raises(ToolFailed):
         await asked(base, " ")
+
+
+class LittleIsNear(EverythingIsNear):
+    """To some models all texts of a language are a little alike."""
+
+    async def query(self, text):
+        near = 0.27
+        return np.array([near, (1 - near**2) ** 0.5, 0, 0], dtype=np.float32)
+
+    async def passages(self, texts):
+        return np.tile(np.array([1, 0, 0, 0], dtype=np.float32), (len(texts), 1))
+
+
+ON_LEAVE = {
+    "Leave": "Whoever is ill on a working day writes to the head of their team.",
+    "Permisos": "Quien falta por enfermedad avisa a la persona que coordina su grupo.",
+    "\u041e\u0442\u043f\u0443\u0441\u043a": "\u0417\u0430\u0431\u043e\u043b\u0435\u043b.",
+    "\u4f11\u6687": LEAVE,
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("How do I make an omelette?", "Leave"),
+        ("omelette recipe", "Leave"),
+        ("\u00bfC\u00f3mo se hace una tortilla?", "Permisos"),
+        ("\u0431\u043e\u0440\u0449", "\u041e\u0442\u043f\u0443\u0441\u043a"),
+        ("\u30d4\u30b6\u306e\u4f5c\u308a\u65b9", "\u4f11\u6687"),
+    ],
+)
+async def test_texts_of_one_language_have_to_be_nearer_with_e5(
+    open_base, make, question: str, title: str
+) -> None:
+    base = await open_base(embedder=LittleIsNear("multilingual-e5-small-int8-0"))
+    await base.put(make("practice/own", ON_LEAVE[title], title=title))
+    assert (await asked(base, question, facets=True)).matching == 0
+    assert (await asked(base, question)).results == []
+    other = "Leave" if title != "Leave" else "\u4f11\u6687"
+    await base.remove("practice/own")
+    await base.put(make("practice/other", ON_LEAVE[other], title=other))
+    assert (await asked(base, question)).results != []
+
+
+async def test_with_another_model_texts_of_one_language_are_as_near_as_others(
+    open_base, make
+) -> None:
+    base = await open_base(embedder=LittleIsNear("some-encoder-0"))
+    await base.put(make("practice/own", ON_LEAVE["Leave"], title="Leave"))
+    assert (await asked(base, "How do I make an omelette?")).results != []
