@@ -7,6 +7,7 @@ proposed is nothing but keys of a source in ``portal.yaml``, so an admin can pas
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ _BASES = ("", "docs", "doc", "docs/source", "doc/source", "source", "website", "
           "book")  # fmt: skip
 """Where a site lies in a repository."""
 
+_MKDOCS = ("mkdocs.yml", "mkdocs.yaml")
 _WIKILINK = re.compile(rb"!?\[\[[^\[\]\n]{1,200}\]\]")
 _TYPED = re.compile(
     rb"\A---[ \t]*\r?\n(?=(?:(?!---).*\n)*?publish[ \t]*:)(?:(?!---).*\n)*?type[ \t]*:"
@@ -103,13 +105,17 @@ def _folder(path: str, include: Sequence[str]) -> str:
 
 
 def _mkdocs(directory: Path) -> Layout | None:
-    named = next((directory / name for name in ("mkdocs.yml", "mkdocs.yaml")
-                  if (directory / name).is_file()), None)  # fmt: skip
+    """One site, or one for each language, which inherit from the first and may have no settings."""
+    places = ((base, name) for base in (*_BASES, "docs/*") for name in _MKDOCS)
+    found = (
+        (base, each) for base, name in places for each in directory.glob(posixpath.join(base, name))
+    )
+    base, named = next(found, ("", None))
     if named is None:
         return None
-    written = named.read_text(encoding="utf-8", errors="replace")
-    settings = _below(mkdocs.docs_dir(written)) | {"map": {"date": "date.created"}}
-    return Layout("MkDocs", settings | {"exclude": ["/README.md", *mkdocs.unbuilt(written)]})
+    written = _text(named)
+    settings = _below(mkdocs.docs_dir(written, base)) | {"map": {"date": "date.created"}}
+    return Layout("MkDocs", settings | {"exclude": ["/README.md", *mkdocs.unbuilt(written, base)]})
 
 
 def _docusaurus(directory: Path) -> Layout | None:
@@ -140,12 +146,18 @@ def _starlight(directory: Path) -> Layout | None:
 
 
 def _hugo(directory: Path) -> Layout | None:
-    named = any(directory.glob("hugo.*")) or (directory / "config" / "_default").is_dir()
-    older = any(directory.glob("config.*")) and (directory / "archetypes").is_dir()
-    if not (named or older) or not (directory / "content").is_dir():
+    base = next((base for base in _BASES if _is_hugo(directory / base)), None)
+    if base is None:
         return None
     names = {"date": "lastmod", "publishDate": "date"}  # what has a date to come is not built
-    return Layout("Hugo", _below("content") | {"map": names})
+    return Layout("Hugo", _below(f"{base}/content" if base else "content") | {"map": names})
+
+
+def _is_hugo(directory: Path) -> bool:
+    named = any(directory.glob("hugo.*")) or (directory / "config" / "_default").is_dir()
+    older = any((directory / f"config.{ending}").is_file() for ending in ("toml", "yaml", "json"))
+    own = any((directory / name).is_dir() for name in ("archetypes", "layouts", "themes"))
+    return (named or (older and own)) and (directory / "content").is_dir()
 
 
 def _jekyll(directory: Path) -> Layout | None:

@@ -5,6 +5,7 @@ Such a file is full of tags that only MkDocs can read, so each key is read by it
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -14,24 +15,26 @@ from gateway.toolkit.yaml_lines import Broken, plain
 _UNBUILT = ("exclude_docs", "draft_docs")
 
 
-def docs_dir(written: str) -> str:
+def docs_dir(written: str, base: str = "") -> str:
     """The folder with the pages; an empty text where that is the root.
 
     Args:
         written: the file's text.
+        base: where the file lies.
     """
-    return (_value(written, "docs_dir") or "docs").strip("./")
+    return posixpath.join(base, (_value(written, "docs_dir") or "docs").strip("./")).rstrip("/")
 
 
-def unbuilt(written: str) -> list[str]:
+def unbuilt(written: str, base: str = "") -> list[str]:
     """Patterns of the pages that are not built; rather too much than too little.
 
     What a pattern excepts (``!this.md``) is not built either, as no pattern of a source says so.
 
     Args:
         written: the file's text.
+        base: where the file lies.
     """
-    folder = docs_dir(written)
+    folder = docs_dir(written, base)
     lines = "\n".join(_value(written, key) or "" for key in _UNBUILT).split("\n")
     found = (pattern for line in lines for pattern in patterns(line.strip(), folder))
     return list(dict.fromkeys(found))

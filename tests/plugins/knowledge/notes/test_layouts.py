@@ -264,3 +264,47 @@ def test_a_folder_of_html_is_served_without_its_templates(tmp_path: Path) -> Non
 def test_a_kind_of_documents_that_is_not_known_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'doc' is none of pdf, docx"):
         SourceConfig(directory=tmp_path, documents=("pdf", "doc"))
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "served"),
+    [
+        (
+            "MkDocs",
+            {
+                "docs/en/mkdocs.yml": "site_name: x\nexclude_docs: |\n  later.md\n",
+                "docs/en/docs/index.md": "# Home",
+                "docs/en/docs/later.md": "# Later",
+                "docs/de/docs/index.md": "# Anfang",
+                "docs/de/docs/later.md": "# Sp\u00e4ter",
+                "docs/de/translating.md": "# For translators",
+                "README.md": "# For contributors",
+            },
+            2,
+        ),
+        (
+            "MkDocs",
+            {"website/mkdocs.yaml": "site_name: x", "website/docs/a.md": "# A", "b.md": "# B"},
+            1,
+        ),
+        (
+            "Hugo",
+            {
+                "config.toml": "title = 'x'",
+                "layouts/x.html": "",
+                "content/de/_index.md": "---\ntitle: Anfang\n---\nWords.",
+                "CONTRIBUTING.md": "# For contributors",
+            },
+            1,
+        ),
+        ("Hugo", {"website/hugo.yaml": "", "website/content/a.md": "# A", "b.md": "# B"}, 1),
+        ("plain markdown", {"config.toml": "", "content/a.md": "# A", "b.md": "# B"}, 2),
+    ],
+)
+def test_a_site_is_recognised_where_it_lies(
+    tmp_path: Path, name: str, files: Mapping[str, str], served: int
+) -> None:
+    layout = recognise(laid(tmp_path, files))
+    assert layout.name == name
+    source = SourceConfig.model_validate({"directory": tmp_path, **layout.settings})
+    assert inspect(tmp_path, KnowledgeConfig(sources=(source,))).served.total() == served
