@@ -14,6 +14,11 @@ from gateway.toolkit.words import STOP_WORDS, words
 MIN_TOLD = 2
 """Function words that tell a language, all of them different."""
 _OTHERS = {
+    "ar": """
+        آن آیا أن أو أي أين إلى إن از است التي الذي اگر این با باید برای به بود تا ثم خود در
+        ذلك را شود على عن عند في كان كل كم كيف لا لم لماذا لن ما ماذا متى مع من می نیست هذا
+        هذه هر هل هم هو هي و يمكن چرا چطور چند چه چگونه چیست کجا کدام کند کنم که کی یا یک
+    """,
     "da": """
         af alle at blev bliver da de dem den der deres det dig din disse du efter eller en er et får
         for fra gør ham han har hun hvad hvem hvilke hvilken hvilket hvis hvor hvordan hvorfor
@@ -92,6 +97,17 @@ _OTHERS = {
         meu mi ne nici noi nostru nu o ori pe pentru poate pot prin sa sau să se spre sunt și te
         toate un unde une unei unui va voi vor
     """,
+    "ru": """
+        або але без був буде бути бы был была были быть в вам вас весь во вона вони вот все
+        всего всех вы від він где да де для до его ее если есть еще ещё её же за зі и из или
+        им их й його к как какая какие какой ко когда кого коли кому котрий кто куда куди ли
+        мене меня мені ми мне могу може может можна можно мой мы мій на над надо нам нас наш
+        не немає нет ни но нужно ні о об он она они оно от откуда по под почему при про с сам
+        своего своей свой себя сколько скільки со стоит та так такое також такой там те тем ти
+        то того тоже той только том тот треба тут ты у уже хто це цей ця ці чего чем через чи
+        чому что чтобы чья що щоб эта эти это этого этой этом этот я як яка яке який які є із
+        їх її
+    """,  # noqa: RUF001
     "sv": """
         alla att av är även blev blir där då de dem den deras det detta dig din du efter eller en er
         ett får för från gör han har hon hur i icke in inte jag kan kostar man många måste med men
@@ -100,8 +116,8 @@ _OTHERS = {
     """,
     "tr": """
         acaba ama ancak bana ben beni bir biz bu bunu çok da daha de değil diye gibi hangi hem her
-        için ile kaç kadar kim kime kimin m\u0131 mi mu mü nas\u0131l ne neden nerede nereye niye o
-        olan olarak oldu olur onu onun sen siz şu var ve veya ya yok zaman
+        için ile kaç kadar kim kime kimdir kimin m\u0131 mi mu mü nas\u0131l ne neden nedir nelerdir
+        nerede nereye niye o olan olarak oldu olur onu onun sen siz şu var ve veya ya yok zaman
     """,
 }
 
@@ -115,7 +131,8 @@ FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     DEFAULT: STOP_WORDS,
     **{code: _with_plain(listed) for code, listed in _OTHERS.items()},
 }
-"""Those of each language in the Latin script that has a stemmer, by its code in ISO 639-1."""
+"""Those of languages that have a stemmer, by its code in ISO 639-1; of Ukrainian and Persian too,
+whose words are stemmed as Russian and Arabic ones."""
 
 
 def told_language(text: str) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gateway.contract import Collection, Condition, Hit, Sparse, VectorQuery
 from gateway.toolkit.bm25 import term_id
 from plugins.knowledge.retrieval.floor import by_language, least_share, saying
-from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion, stop_words_of
+from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion
 from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
 from plugins.knowledge.retrieval.relevance import Candidate, Hits, rank
 
@@ -40,6 +40,7 @@ class Asked:
         anew: whether a former collection answers, by words.
         is_read: whether the model can read it; else no meanings are compared.
         foreign: the question, where it is in another language than the model's.
+        stop_words: its words that tell nothing of what it is about.
         least: the score, 0 to 1, that the best document has to have to answer it.
         about: what a document says of itself, by its key.
     """
@@ -55,6 +56,7 @@ class Asked:
     anew: bool
     is_read: bool
     foreign: ForeignQuestion | None
+    stop_words: frozenset[str]
     least: float
     about: Callable[[str], str]
 
@@ -105,7 +107,7 @@ class Asked:
         Args:
             keys: the only documents that are looked at.
         """
-        asked = by_language(self.question, self.languages, stop_words_of(self.foreign))
+        asked = by_language(self.question, self.languages, self.stop_words)
         words = sorted({word for one in asked.values() for word in one})
         if not words:
             return set()

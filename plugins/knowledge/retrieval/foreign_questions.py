@@ -30,13 +30,16 @@ NOTE = (
 _WORD = re.compile(r"[^\W_]+")
 
 
-def stop_words_of(foreign: ForeignQuestion | None) -> frozenset[str]:
+def stop_words_of(foreign: ForeignQuestion | None, unread: str = "") -> frozenset[str]:
     """The words of a question that tell nothing of what it is about.
 
     Args:
-        foreign: the question, where it is in another language.
+        foreign: the question, where it is in another language than the model's.
+        unread: the question, where the model cannot read it, so that its words alone are compared.
     """
-    return foreign.stop_words if foreign else STOP_WORDS
+    if foreign is not None:
+        return foreign.stop_words
+    return STOP_WORDS | FUNCTION_WORDS[told_language(unread) or DEFAULT]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,6 @@ from plugins.knowledge.notes.documents import DocumentEntry
 _ENGLISH = re.compile(r"(?!.*multilingual).*(?:minilm|mpnet|[-_]en(?:[-_.+]|$))", re.IGNORECASE)
 """The names of models for English: the portal's own, and those that say so."""
 _LAST_LATIN = "\u024f"
-FOREIGN_LANGUAGES = frozenset(FUNCTION_WORDS) - {DEFAULT}
-"""Languages in letters that a model for English reads, without knowing their words."""
 UNREAD_NOTE = (
     "This portal's embedding model cannot read the script of the question: results are found by "
     "words alone."
@@ -45,6 +43,12 @@ def is_latin(text: str) -> bool:
     """Whether at least half of a text's letters are Latin ones, or it has none."""
     letters = [one for one in text if one.isalpha()]
     return 2 * sum(one <= _LAST_LATIN for one in letters) >= len(letters)
+
+
+FOREIGN_LANGUAGES = frozenset(
+    code for code, own in FUNCTION_WORDS.items() if code != DEFAULT and is_latin(" ".join(own))
+)
+"""Languages in letters that a model for English reads, without knowing their words."""
 
 
 def advice(model: str, entries: Sequence[DocumentEntry], foreign: int) -> str:

@@ -162,7 +162,8 @@ class Search:
         former = await self._index.former(len(self._store.entries(Tier.MEMBERS)))
         languages = await self._index.languages(self._store.version)
         other_names = self._names.other_names(question, up_to)
-        sparse = bm25.query(question, languages, other_names, stop_words_of(foreign))
+        stop_words = stop_words_of(foreign, "" if is_read else question)
+        sparse = bm25.query(question, languages, other_names, stop_words)
         queries = {}
         if sparse.indices:
             queries[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS, PAYLOAD)
@@ -183,6 +184,7 @@ class Search:
             anew=former is not None,
             is_read=is_read,
             foreign=foreign if former is None else None,
+            stop_words=stop_words,
             least=self._least(embedder, question, languages, up_to),
             about=lambda key: entry.about if (entry := self._store.entry(key, up_to)) else "",
         )

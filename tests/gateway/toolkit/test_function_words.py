@@ -19,6 +19,10 @@ from gateway.toolkit.languages import STEMMERS
         ("Hoe kan ik mijn fiets maken?", "nl"),
         ("Hogyan kell egy biciklit javítani?", "hu"),
         ("How do I repair a bicycle?", "en"),
+        ("Pod nedir ve node?", "tr"),
+        ("\u041a\u0430\u043a \u0438 \u0433\u0434\u0435 \u0447\u0438\u043d\u044f\u0442?", "ru"),
+        ("\u042f\u043a \u0446\u0435 \u043f\u0440\u0430\u0446\u044e\u0454?", "ru"),
+        ("\u0686\u06af\u0648\u0646\u0647 \u0633\u0627\u06cc\u062a \u0631\u0627?", "ar"),
         ("Who is in Die Zauberflöte?", "en"),
     ],
 )

@@ -124,6 +124,25 @@ async def test_a_question_that_the_model_cannot_read_is_judged_by_its_words(
     assert answers or found.note.startswith("Nothing here fits that.")
 
 
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Как и когда сварить борщ?", False),
+        ("Кто выиграл чемпионат мира до войны?", False),
+        ("Як та коли варити борщ?", False),
+        ("Кто пишет руководителю?", True),
+        ("отпуск", True),
+    ],
+)
+async def test_words_of_every_sentence_answer_no_question_that_the_model_cannot_read(
+    open_base, make, question: str, answers: bool
+) -> None:
+    base = await open_base(embedder=EverythingIsNear("minilm-l6-v2-int8-0"))
+    said = "Как и когда взять отпуск: кто болен, пишет руководителю до девяти утра."
+    await base.put(make("article/leave", said, title="Отпуск"))
+    assert [one.id for one in (await asked(base, question)).results] == ["leave"] * answers
+
+
 async def test_what_a_model_cannot_read_is_near_to_nothing(open_base, make) -> None:
     """Neither is a document in another script near to a question, nor such a question to any."""
     model = EverythingIsNear("minilm-l6-v2-int8-0")
