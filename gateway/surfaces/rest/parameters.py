@@ -139,7 +139,10 @@ def parsed(model: type[BaseModel], raw: Mapping[str, Any]) -> Any:
         return model.model_validate(raw)
     except ValidationError as error:
         errors = [
-            {"parameter": ".".join(map(str, each["loc"])), "reason": each["msg"]}
+            {
+                "parameter": ".".join(map(str, each["loc"])),
+                "reason": each["msg"].removeprefix("Value error, "),
+            }
             for each in error.errors(include_url=False, include_input=False)
         ]
         lines = "; ".join(f"{each['parameter']}: {each['reason']}" for each in errors[:5])

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from gateway.contract import Caller, Listing, Route
 from plugins.knowledge.memory.api.rates import READS
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.author import AUTHOR_FIELD, AUTHOR_FILTER, Author
 from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
-from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment
+from plugins.knowledge.memory.model.fields import LastMoment, UtcMoment, check_span
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import NOTE_PREFIX
 from plugins.knowledge.memory.model.requests import Sent
@@ -35,6 +35,11 @@ class EntriesAsked(Sent):
     policy: AccessPolicy | None = Field(None, description="Under this access policy.")
     since: UtcMoment | None = Field(None, description="Created then or later.")
     until: LastMoment | None = Field(None, description="Created then or earlier.")
+
+    @model_validator(mode="after")
+    def _is_a_time(self) -> Self:
+        check_span(self.since, self.until, ("since", "until"))
+        return self
 
     def filters(self) -> ListFilters:
         """The same, as memory reads it."""

@@ -84,6 +84,15 @@ def _named(place: Sequence[str | int]) -> str:
     return ".".join([_OF_TOOLS.get(str(name), str(name)), *map(str, within)])
 
 
+def _in_own_words(said: str) -> str:
+    """What is wrong, with the names that tools have for what it names."""
+    for name, own in _OF_TOOLS.items():
+        said = said.replace(name, own)
+    for begins in ("Input", "String"):
+        said = said.replace(f"{begins} should ", "must ")
+    return said.removeprefix(_SAID_BY_PYDANTIC)
+
+
 def validate(model: type[M], asked: dict[str, Any]) -> M:
     """The request that a tool's arguments stand for.
 
@@ -94,7 +103,7 @@ def validate(model: type[M], asked: dict[str, Any]) -> M:
         return model.model_validate(asked)
     except ValidationError as error:
         told = [
-            f"{_named(each['loc'])}: {each['msg'].removeprefix(_SAID_BY_PYDANTIC)}"
+            f"{_named(each['loc'])}: {_in_own_words(each['msg'])}"
             for each in error.errors(include_url=False, include_input=False)
         ]
         raise MemoryFailed(

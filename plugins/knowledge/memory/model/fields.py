@@ -14,7 +14,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 def _written(value: Any) -> Any:
     if isinstance(value, datetime) or (isinstance(value, str) and _DAY.match(value)):
         return value
-    raise ValueError("a time is written as text, such as 2026-03-01T12:00:00Z")
+    raise ValueError("write a day, such as 2026-03-01, or a moment, such as 2026-03-01T12:00:00Z")
 
 
 def _at_its_end(value: Any) -> Any:
@@ -32,6 +32,21 @@ def in_utc(moment: datetime) -> datetime:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError:
         raise ValueError("in UTC that is outside of the years 1 to 9999") from None
+
+
+def check_span(begins: datetime | None, ends: datetime | None, names: tuple[str, str]) -> None:
+    """Refuse a time that ends before it begins: nothing is of it.
+
+    Args:
+        begins: its beginning, if any.
+        ends: its end, if any.
+        names: what the two are called.
+
+    Raises:
+        ValueError: it does.
+    """
+    if begins is not None and ends is not None and ends < begins:
+        raise ValueError(f"{names[1]} lies before {names[0]}: nothing was written then")
 
 
 # What clients send is taken at its word: a number is no yes, and no time either.

@@ -17,7 +17,15 @@ from plugins.knowledge.memory.model.entry import (
     Layer,
     SourceType,
 )
-from plugins.knowledge.memory.model.fields import Flag, LastMoment, Number, Part, UtcMoment, Whole
+from plugins.knowledge.memory.model.fields import (
+    Flag,
+    LastMoment,
+    Number,
+    Part,
+    UtcMoment,
+    Whole,
+    check_span,
+)
 from plugins.knowledge.memory.model.outcomes import BatchOperation
 from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig
 from plugins.knowledge.memory.model.validity import (
@@ -115,6 +123,11 @@ class QueryFilters(Part):
     custom_filters: dict[str, Any] = Field(
         default_factory=dict, max_length=20, description="Custom fields and the values they have."
     )
+
+    @model_validator(mode="after")
+    def _is_a_time(self) -> Self:
+        check_span(self.created_after, self.created_before, ("created_after", "created_before"))
+        return self
 
 
 class QueryOptions(Part):

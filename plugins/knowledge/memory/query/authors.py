@@ -60,7 +60,7 @@ class Authors:
         names = await self.names(await self.reads.writers() | {person or NOBODY})
         wanted = name.strip().casefold()
         same = {id for id, own in names.items() if own.casefold() == wanted or id == name}
-        if wanted == YOU and person is not None:
+        if wanted in (YOU, "me", "myself") and person is not None:
             same.add(person)
         return WrittenBy(name, frozenset(same))
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model import labels as by
 from plugins.knowledge.memory.model.author import AUTHOR_FILTER
 from plugins.knowledge.memory.model.entry import Layer
-from plugins.knowledge.memory.model.fields import LastMoment, Part, UtcMoment
+from plugins.knowledge.memory.model.fields import LastMoment, Part, UtcMoment, check_span
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.query_context import EntryFilter, WrittenBy
 from plugins.knowledge.memory.model.record import Record
@@ -37,6 +38,11 @@ class ListFilters(Part):
     policy: AccessPolicy | None = Field(None, description="Under this access policy.")
     since: UtcMoment | None = Field(None, description="Created then or later.")
     until: LastMoment | None = Field(None, description="Created then or earlier.")
+
+    @model_validator(mode="after")
+    def _is_a_time(self) -> Self:
+        check_span(self.since, self.until, ("since", "until"))
+        return self
 
     def entry_filter(self, person: str | None, written: WrittenBy | None) -> EntryFilter:
         """The same, as every store reads it.

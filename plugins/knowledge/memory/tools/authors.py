@@ -49,8 +49,14 @@ async def unknown_author(memory: Memory, name: str, caller: Caller) -> str:
     people, named = await readable_authors(reads.database, reads.clock, caller_keys(caller))
     known = {*(await memory.authors.names(people)).values(), *named} if people else set(named)
     by_case = {each.casefold(): each for each in known}
-    near = get_close_matches(name.strip().casefold(), by_case, MAX_SUGGESTIONS)
-    hint = f" Did you mean {', '.join(by_case[each] for each in near)}?" if near else ""
+    asked = name.strip().casefold()
+    of_that_name = [each for each in by_case if asked in each.split()]
+    near = of_that_name or get_close_matches(asked, by_case)
+    hint = (
+        f" Did you mean {', '.join(by_case[each] for each in near[:MAX_SUGGESTIONS])}?"
+        if near
+        else ""
+    )
     return (
         f"Nothing that you may read is by {name!r}.{hint} Give a name as answers show it under by, "
         "or leave author out."

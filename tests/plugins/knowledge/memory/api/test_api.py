@@ -159,6 +159,15 @@ async def test_a_wrong_field_is_named_with_its_place(
     assert place in [each["parameter"] for each in said.error.details["errors"]]
 
 
+@pytest.mark.parametrize("given", ["yesterday", "01.03.2026"])
+async def test_a_time_that_cannot_be_read_is_told_how_to_be_written(
+    portal: TestPortal, given: str
+) -> None:
+    answer = await ask(portal, "GET", f"{OWN}/entries?since={given}")
+    said = refused(answer, 400, ErrorCode.INVALID_REQUEST)
+    assert "since: write a day, such as 2026-03-01, or a moment" in said.error.message
+
+
 @each_prefix
 @pytest.mark.parametrize(
     ("body", "status"),

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.retrieval.foreign_questions import NOTE
@@ -133,3 +134,22 @@ async def test_in_a_language_that_the_model_does_not_know_a_word_in_common_is_wa
     assert sorted(one.content for one in answer.results) == sorted(answers)
     assert len(answer.results) + len(answer.nearest) == 2
     assert (NOTE in (answer.note or "")) is question.startswith("Wie")
+
+
+async def test_a_first_name_is_told_whom_it_may_be_of_and_me_is_who_asks(world: World) -> None:
+    await world.remember(ANA, "Ruth Adler: I water the beds.", author="Ruth Adler")
+    told = await refused(world, "query_memory", query="beds", author="ruth")
+    assert "Did you mean Ruth Adler?" in told
+    mine = await call(world, "list_memory", author="me")
+    assert mine.total == 1
+
+
+async def test_a_time_that_ends_before_it_begins_is_refused(world: World) -> None:
+    said = "until lies before since: nothing was written then"
+    times = {"since": "2026-03-05", "until": "2026-03-01"}
+    assert said in await refused(world, "query_memory", query="beds", **times)
+    with pytest.raises(ValidationError, match=said):
+        await call(world, "list_memory", **times)
+    with pytest.raises(ValidationError, match="write a day, such as 2026-03-01, or a moment"):
+        await call(world, "query_memory", query="beds", since="last month")
+    assert "query: must have at least 1 character" in await refused(world, "query_memory", query="")
