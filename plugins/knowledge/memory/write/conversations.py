@@ -102,7 +102,7 @@ class Conversations:
         kept = [await self.keep(each, ids[each.turn], caller, name) for each in extracted]
         later = await self.reader.later(reading, turns, ids, caller)
         found = [each for each in kept if each is not None]
-        note = _note(turns, self._read(reading, len(turns)))
+        note = _note(turns, self._read(reading, len(turns)), by_model=bool(later))
         return KeptConversation(turns=ids, found=found, later=later or None, note=note)
 
     def _read(self, reading: Reading, turns: int) -> frozenset[int]:
@@ -161,17 +161,25 @@ class Conversations:
         )
 
 
-def _note(turns: Sequence[Turn], read: frozenset[int]) -> str | None:
-    """That rules could not read some turns, and no model has; None where there are none."""
+_BY_MODEL = (
+    "A model reads other languages, where an admin lets one read conversations (memory.extraction)."
+)
+
+
+def _note(turns: Sequence[Turn], read: frozenset[int], *, by_model: bool) -> str | None:
+    """That rules could not read some turns, and no model has; None where there are none.
+
+    Where a model was to read them (``by_model``), it is told why it has not.
+    """
     missed = sum(has_foreign(each.text) for at, each in enumerate(turns) if at not in read)
     if not missed:
         return None
-    return (
+    note = (
         f"{missed} of {len(turns)} turns seem to be in another language than English, all or in "
         "part. They are kept and found as they were said, but the rules that find decisions, "
-        "preferences and facts read English alone: keep those with remember. A model reads other "
-        "languages, where an admin lets one read conversations (memory.extraction)."
+        "preferences and facts read English alone: keep those with remember."
     )
+    return note if by_model else f"{note} {_BY_MODEL}"
 
 
 def _tags(one: Extracted) -> list[str]:

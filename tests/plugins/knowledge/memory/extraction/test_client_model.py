@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import httpx2
@@ -52,14 +52,16 @@ async def portal() -> AsyncIterator[TestPortal]:
         yield opened
 
 
-async def remembered(portal: TestPortal, era: str, model: ClientsModel) -> Mapping[str, Any]:
+async def remembered(
+    portal: TestPortal, era: str, model: ClientsModel, turns: Sequence[Mapping[str, str]] = TURNS
+) -> Mapping[str, Any]:
     """What the tool answers a client of the SDK, over the network."""
     async with over_network(portal) as served:
         headers = served.headers("members")
         async with httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http:
             transport = streamable_http_client(f"http://{served.address}/mcp", http_client=http)
             async with Client(transport, mode=era, sampling_callback=model) as client:
-                given = {"name": "beds", "turns": TURNS}
+                given = {"name": "beds", "turns": list(turns)}
                 result = await client.call_tool("remember_conversation", given)
     assert not result.is_error, result.content
     assert result.structured_content is not None
@@ -114,3 +116,12 @@ async def test_nothing_is_promised_for_later_where_only_the_client_has_a_model(
     told = await remembered(portal, "legacy", ClientsModel(None))
     assert "none will" in told["later"]
     assert await kept(portal) == [PLAIN]
+
+
+async def test_where_a_model_was_asked_no_admin_is_said_to_have_to_let_one(
+    portal: TestPortal,
+) -> None:
+    german = {"speaker": "Uli", "text": "Wir haben beschlossen, im April zu tauschen."}
+    told = await remembered(portal, "legacy", ClientsModel(None), [german])
+    assert "none will" in told["later"]
+    assert told["note"].endswith("keep those with remember.")
