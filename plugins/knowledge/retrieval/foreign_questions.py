@@ -1,7 +1,8 @@
-"""Questions in another language than the model's, in letters that it can read.
+"""Questions in another language than the model's.
 
 An English model knows hardly a word of them: it finds all texts of such a language near, whatever
-they are about. So what it says of these counts in full where a word stands in both.
+they are about. So what it says of these counts in full where a word stands in both. Of texts in
+letters that it cannot read it says nothing at all, nor of any text where these are the question's.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from dataclasses import dataclass
 
 from gateway.contract import Hit
 from gateway.toolkit.function_words import FUNCTION_WORDS, told_language
-from gateway.toolkit.languages import DEFAULT
+from gateway.toolkit.languages import DEFAULT, language_of
 from gateway.toolkit.words import STOP_WORDS, terms, unmarked
-from plugins.knowledge.retrieval.readable import reads_english_alone
+from plugins.knowledge.retrieval.readable import is_latin, reads_english_alone
 from plugins.knowledge.retrieval.relevance import text_of
 
 W_UNSHARED = 0.3
@@ -27,6 +28,8 @@ NOTE = (
     "This portal's embedding model reads English alone. For English texts ask in English; a text "
     "in another language answers where it shares a word with the question."
 )
+_HAN = re.compile(r"[\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]")
+_TWO_HAN = re.compile(rf"{_HAN.pattern}{{2}}")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -50,11 +53,13 @@ class ForeignQuestion:
         stop_words: the words that tell nothing of what it is about.
         parts: the other ones, without their endings, which may stand inside of a word.
         whole: those that are too short for that.
+        is_read: whether the model can read its letters.
     """
 
     stop_words: frozenset[str]
     parts: frozenset[str]
     whole: frozenset[str]
+    is_read: bool = True
 
     @classmethod
     def of(cls, model: str, question: str) -> ForeignQuestion | None:
@@ -64,8 +69,12 @@ class ForeignQuestion:
             model: the model's name.
             question: in natural language.
         """
+        if not reads_english_alone(model):
+            return None
+        if not is_latin(question):
+            return cls._in_other_letters(question)
         language = told_language(question)
-        if language in (None, DEFAULT) or not reads_english_alone(model):
+        if language in (None, DEFAULT):
             return None
         stop_words = STOP_WORDS | FUNCTION_WORDS[language]
         found = set()
@@ -77,6 +86,17 @@ class ForeignQuestion:
         parts = frozenset(one for one in found if len(one) >= MIN_PART_CHARACTERS)
         return cls(stop_words, parts, frozenset(found) - parts) if found else None
 
+    @classmethod
+    def _in_other_letters(cls, question: str) -> ForeignQuestion | None:
+        """A question in letters that the model cannot read."""
+        found = set(terms(question, language=language_of(question)))
+        parts = {one for one in found if len(one) > 2 or _TWO_HAN.fullmatch(one)}
+        # Kana mostly join words: with a character beside them they tell something of last resort.
+        parts = parts or {one for one in found if len(one) == 2 and _HAN.search(one)}
+        if not parts:
+            return None
+        return cls(STOP_WORDS, frozenset(map(_plain, parts)), frozenset(), is_read=False)
+
     def weight(self, text: str, language: str = DEFAULT) -> float:
         """How much of its cosine a text is worth, 0 to 1.
 
@@ -85,7 +105,8 @@ class ForeignQuestion:
             language: its own, as far as it is known to be another than English.
         """
         own = told_language(text) if language == DEFAULT else language
-        return 1.0 if own in (None, DEFAULT) or self._shares_word(text) else W_UNSHARED
+        is_english = own in (None, DEFAULT) and self.is_read and is_latin(text)
+        return 1.0 if is_english or self._shares_word(text) else W_UNSHARED
 
     def weighed(self, near: Sequence[Hit], about: Callable[[str], str]) -> list[Hit]:
         """Heads and passages with what their cosines are worth, best first.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from gateway.toolkit.words import terms
 from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, claims
+from plugins.knowledge.memory.algorithms.foreign import is_foreign
 from plugins.knowledge.memory.algorithms.foreign_changes import change_in_words
 from plugins.knowledge.memory.algorithms.vocabulary import (
     ATTRIBUTE_VERBS,
@@ -87,8 +88,20 @@ def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
                 return Likeness(True, cosine or 0.0, why, reversed=speaks_of_earlier(new, old))
             if is_near and not one_thing:
                 one_thing = one.voice == other.voice and not _apart(one, other)
+    one_thing = one_thing and _share_words_if_foreign(new.content, old.content)
     why = change_in_words(new.content, old.content, cosine, one_owner=one_voice)
     return Likeness(bool(why), cosine or 0.0, why, one_thing, speaks_of_earlier(new, old))
+
+
+def _share_words_if_foreign(new: str, old: str) -> bool:
+    """Whether two texts share half of their words, where neither is English.
+
+    A model for English finds all texts of another language near, and the rules read none.
+    """
+    if not (is_foreign(new) and is_foreign(old)):
+        return True
+    one, other = set(terms(new)), set(terms(old))
+    return 2 * len(one & other) >= min(len(one), len(other))
 
 
 def speaks_of_earlier(new: Record, old: Record) -> bool:

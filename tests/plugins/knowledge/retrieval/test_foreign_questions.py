@@ -151,3 +151,28 @@ def test_what_a_text_too_short_for_the_index_says_tells_its_language() -> None:
     assert foreign is not None
     assert foreign.weight("Het lidmaatschap kost twintig euro per jaar.", "en") < 1
     assert foreign.weight("Membership is twenty euros a year.", "en") == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "shares", "other"),
+    [
+        ("где я живу?", "Теперь я живу в Казани.", "Собрание теперь по средам."),
+        ("когда собрание?", "Собрание теперь по средам.", "Я живу в Москве."),
+        ("会議はいつですか", "会議は月曜日です。", "私は東京に住んでいます。"),
+        ("担当者は誰ですか", "担当者は田中さんです。", "参加者は十人です。"),
+        ("私はどこに住んでいますか", "私は東京に住んでいます。", "会議は月曜日です。"),
+        ("我住在哪里", "我住在北京。", "会员费每年四十欧元。"),
+        ("회의는 언제입니까?", "회의는 월요일입니다.", "저는 서울에 삽니다."),
+    ],
+)
+def test_in_letters_that_the_model_cannot_read_words_tell_what_is_near(
+    question: str, shares: str, other: str
+) -> None:
+    foreign = ForeignQuestion.of(ENGLISH, question)
+    assert foreign is not None
+    assert foreign.weight(shares) == 1.0
+    assert foreign.weight(other) == foreign.weight("The meeting is on Monday.") < 1.0
+    german = ForeignQuestion.of(ENGLISH, "Wie hoch ist die Miete?")
+    assert german is not None
+    assert german.weight(shares) < 1.0
+    assert ForeignQuestion.of("a-multilingual-model", question) is None

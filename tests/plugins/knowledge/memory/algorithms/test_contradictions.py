@@ -323,6 +323,16 @@ def test_a_change_that_is_told_in_another_language_replaces_what_was_said() -> N
     assert not compare(new, said("Ich wohne in Hamburg.", "person:ben"), NEAR).replaces
 
 
+@pytest.mark.parametrize(
+    ("later", "one_thing"),
+    [("会議は三階です。", True), ("私は東京に住んでいます。", False), ("Я живу в Москве.", False)],
+)
+def test_what_is_said_later_in_another_language_is_of_one_thing_by_its_words(
+    later: str, one_thing: bool
+) -> None:
+    assert compare(said(later), said("会議は月曜日です。"), NEAR).one_thing is one_thing
+
+
 def test_a_question_claims_nothing() -> None:
     assert claims("Is the gate code 4711?") == ()
 

@@ -264,3 +264,12 @@ async def test_what_happened_at_another_time_is_no_answer_of_its_time(
         await each.search(question) for each in world.memory.query.layers if each.layer == layer
     ]
     assert [each.id for each in found.found] == [then.id]
+
+
+async def test_what_the_model_cannot_read_is_found_by_its_words_alone(real: World) -> None:
+    meeting = await real.remember(ANA, "会議は月曜日です。")
+    await real.remember(ANA, "私は東京に住んでいます。")
+    await real.remember(ANA, "Я живу в Москве.")
+    found: Memories = await call(real, "query_memory", query="会議はいつですか")
+    assert [each.id for each in found.results] == [meeting.id]
+    assert "reads English alone" in (found.note or "")
