@@ -145,7 +145,8 @@ def parsed(model: type[BaseModel], raw: Mapping[str, Any]) -> Any:
             }
             for each in error.errors(include_url=False, include_input=False)
         ]
-        lines = "; ".join(f"{each['parameter']}: {each['reason']}" for each in errors[:5])
+        # What is wrong with several of them together has no place.
+        lines = "; ".join(": ".join(filter(None, each.values())) for each in errors[:5])
         raise ToolFailed(
             "invalid_parameters", f"Invalid parameters. {lines}", {"errors": errors}
         ) from None

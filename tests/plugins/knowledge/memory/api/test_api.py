@@ -168,6 +168,16 @@ async def test_a_time_that_cannot_be_read_is_told_how_to_be_written(
     assert "since: write a day, such as 2026-03-01, or a moment" in said.error.message
 
 
+async def test_a_time_that_ends_before_it_begins_is_refused(portal: TestPortal) -> None:
+    answer = await ask(portal, "GET", f"{OWN}/entries?since=2026-03-05&until=2026-03-01")
+    said = refused(answer, 400, ErrorCode.INVALID_REQUEST)
+    assert said.error.message.startswith("Invalid parameters. until lies before since")
+    filters = {"created_after": "2026-03-05", "created_before": "2026-03-01"}
+    answer = await ask(portal, "POST", f"{OWN}/query", json={"query": "x", "filters": filters})
+    said = refused(answer, 400, ErrorCode.INVALID_REQUEST)
+    assert "filters: created_before lies before created_after" in said.error.message
+
+
 @each_prefix
 @pytest.mark.parametrize(
     ("body", "status"),
