@@ -20,8 +20,8 @@ _MONTH = "|".join(_MONTHS)
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _OF_YEAR = rf"(?:,? (?:of )?{_YEAR})?(?!\d)"
 _DAY = re.compile(
-    rf"(?:\b(?:on|of) )?(?:\bthe )?\b(?:(?P<day>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})"
-    rf"|(?P<month2>{_MONTH}) (?P<day2>\d\d?)(?:st|nd|rd|th)?(?!\d)){_OF_YEAR}",
+    rf"(?:\b(?:on|of) )?(?:\bthe )?\b(?:(?P<day>\d\d?)(?:st|[nr]d|th)?(?: of)? (?P<month>{_MONTH})"
+    rf"|(?P<month2>{_MONTH}) (?P<day2>\d\d?)(?:st|[nr]d|th)?(?!\d)){_OF_YEAR}",
     re.IGNORECASE,
 )
 _ISO = re.compile(r"(?:\bon )?\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)\b")

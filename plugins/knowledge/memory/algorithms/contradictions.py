@@ -17,6 +17,7 @@ from plugins.knowledge.memory.algorithms.foreign_changes import change_in_words
 from plugins.knowledge.memory.algorithms.vocabulary import (
     ATTRIBUTE_VERBS,
     OPPOSITES,
+    RELATIVES,
     ROLES,
     UNITS,
 )
@@ -188,8 +189,7 @@ def _one_thing(new: Claim, old: Claim, near: float) -> bool:
         return False
     if new.lead and old.lead and not new.lead & old.lead and not new.cue:
         return False
-    one_sided = bool(new.attribute) != bool(old.attribute)
-    if one_sided and not {"be", *_NAMED_BY_PROPERTY} & {new.verb, old.verb}:
+    if bool(new.attribute) != bool(old.attribute) and not _may_name_it(new, old):
         return False
     own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
     if own and other:
@@ -203,6 +203,13 @@ def _one_thing(new: Claim, old: Claim, near: float) -> bool:
     mine, theirs = new.subject | new.attribute, old.subject | old.attribute
     shared = (mine & old.terms | theirs & new.terms) - new.voice
     return bool(shared) or _of_the_speaker(new, old, near)
+
+
+def _may_name_it(new: Claim, old: Claim) -> bool:
+    """Whether a property that only one of them names may be what the other one says."""
+    if not RELATIVES.isdisjoint(new.attribute | old.attribute):
+        return False
+    return not {"be", *_NAMED_BY_PROPERTY}.isdisjoint({new.verb, old.verb})
 
 
 def _may_be_of_another_name(full: Claim, short: Claim) -> bool:
@@ -325,8 +332,11 @@ def _one_word_each(new: Claim, old: Claim) -> bool:
 
 
 def _changed(new: Claim, old: Claim, near: float) -> bool:
-    """Whether words of change are about what the earlier claim says, and not only of who."""
-    if not new.said:
+    """Whether words of change are about what the earlier claim says, and not only of who.
+
+    What was done once stays so, whatever changes after it.
+    """
+    if not new.said or (old.past and not old.verb):
         return False
     kinds = {kind for _, kind in new.values} & {kind for _, kind in old.values}
     topic = new.terms & old.terms - {SELF, US} - new.voice

@@ -21,7 +21,7 @@ VERBS = _groups("""
 be: is are was were be being been am becomes became become equals
 change: changes
 live: live lives lived living moved moves moving relocated resides resided
-work: work works worked working
+work: work works worked working joined
 meet: meet meets met gather gathers gathered takes take took held happens happen
 start: start starts begin begins began
 end: end ends finishes finish
@@ -71,6 +71,17 @@ ROLES = frozenset(
     )
 )
 """Roles that one holds at a time: "Ana is the treasurer of the club"."""
+RELATIVES = frozenset(
+    map(
+        stem,
+        _words(
+            "brother sister mother father mum dad son daughter wife husband partner girlfriend "
+            "boyfriend friend child kid uncle aunt cousin grandmother grandfather colleague boss "
+            "neighbour dog cat"
+        ),
+    )
+)
+"""Who is somebody's, and somebody of their own: what is said of them is of nobody else."""
 TIMES = _words(
     "morning evening afternoon night spring summer autumn winter year month week day weekend"
 )
@@ -90,7 +101,8 @@ CUE = re.compile(
     r"|correct(?:ion|ed)|turns? out|renamed|stopped|quit|gave up|given up|sold|update[sd]?|new"
     r"|raised|(?:went|goes|gone) (?:up|down)|cut to|rose|fell|is back|stepped down|lowered|reduced"
     r"|increased|extended|back to|migrated|repainted|in place of|tak(?:en|es) over|took over"
-    r"|handed over|broke up|became|become|decided against|after all|these days)\b",
+    r"|handed over|left (?:\w+ ){1,3}(?:and|for)|broke up"
+    r"|became|become|decided against|after all|these days)\b",
     re.IGNORECASE,
 )
 """Words that say that something has changed."""

@@ -75,6 +75,7 @@ CHANGES = [
     ("The gate code changes in June.", "The gate code changes in May, and that is all of it."),
     ("The garden is watered at six.", "The garden is watered at seven."),
     ("The gate is painted in June.", "The gate is painted in May."),
+    ("Karim works at Siemens.", "Karim left Siemens and joined Bosch."),
 ]
 ONE_VALUE = [
     ("The meeting is at 15:00.", "The meeting is at 3 pm."),
@@ -187,6 +188,8 @@ BOTH_HOLD = [
         "The tractor was sold for 9,000 euros.",
     ),
     ("The tractor was sold for 9,000 euros.", "The tractor we bought cost 11,500 euros."),
+    ("Petra is 34.", "Petra's brother is 36."),
+    ("Deployed version 2.5 of the app to staging.", "Staging is at stage2.example.org now."),
     ("The upload page accepts at most 100 MB.", "The upload page allows 20 requests a second."),
 ]
 UNITS = sorted(DIMENSIONS)
