@@ -1,4 +1,4 @@
-"""Pages in two columns: what stands on the left is read before what stands on the right."""
+"""Pages in two columns: the one on the left is read first, or that on the right in some scripts."""
 
 from __future__ import annotations
 
@@ -34,31 +34,35 @@ class Box:
         return (self.top + self.bottom) / 2
 
 
-def in_columns(parts: Sequence[tuple[Box, Part]]) -> Iterator[list[Part]]:
+def in_columns(
+    parts: Sequence[tuple[Box, Part]], *, from_right: bool = False
+) -> Iterator[list[Part]]:
     """What stands on a page, in groups that are read one after the other.
 
     Args:
         parts: words and tables, each with its place.
+        from_right: whether the column on the right is read first.
     """
     lines = _by_line(parts)
     gutter = _gutter(lines)
     if gutter is None:
         yield [part for _, part in parts]
         return
-    left: list[Part] = []
-    right: list[Part] = []
+    first: list[Part] = []
+    second: list[Part] = []
     across: list[Part] = []
     for line in lines:
         if _crosses(line, gutter):
-            yield from filter(None, (left, right))
-            left, right = [], []
+            yield from filter(None, (first, second))
+            first, second = [], []
             across += [part for _, part in line]
             continue
         yield from filter(None, (across,))
         across = []
-        left += [part for box, part in line if box.right <= gutter]
-        right += [part for box, part in line if box.right > gutter]
-    yield from filter(None, (across, left, right))
+        for box, part in line:
+            is_first = (box.right <= gutter) != from_right
+            (first if is_first else second).append(part)
+    yield from filter(None, (across, first, second))
 
 
 def _by_line(parts: Sequence[tuple[Box, Part]]) -> list[list[tuple[Box, Part]]]:

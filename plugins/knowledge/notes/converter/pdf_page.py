@@ -12,6 +12,11 @@ from typing import Any, TypeAlias
 from pdfplumber.page import Page
 
 from plugins.knowledge.notes.converter.pdf_columns import Box, in_columns
+from plugins.knowledge.notes.converter.pdf_direction import (
+    in_reading_order,
+    is_from_right,
+    split_as_seen,
+)
 
 MAX_DRAWN = 2_000
 """With more lines and rectangles a page is a drawing, in which no table is looked for."""
@@ -52,7 +57,7 @@ class Line:
     @property
     def text(self) -> str:
         """The whole line."""
-        return " ".join(cell.text for cell in self.cells)
+        return " ".join(_as_read([cell.text for cell in self.cells]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,7 @@ Block: TypeAlias = Line | Table
 
 def blocks_of(page: Page) -> list[Block]:
     """The lines and the tables of a page."""
+    split_as_seen(page.chars)
     tables = list(_drawn_tables(page))
     words = page.extract_words(x_tolerance_ratio=0.15, extra_attrs=["size"])
     upright = [word for word in words if word["upright"]] or words
@@ -75,7 +81,8 @@ def blocks_of(page: Page) -> list[Block]:
     parts: list[tuple[Box, Table | Word]] = [(table.box, table) for table in tables]
     parts += [(_box(word), word) for word in free]
     found: list[Block] = []
-    for column in in_columns(parts):
+    from_right = is_from_right("".join(word["text"] for word in free))
+    for column in in_columns(parts, from_right=from_right):
         set_apart = [one for one in column if isinstance(one, Table)]
         lines = _lines([one for one in column if not isinstance(one, Table)])
         found += _with_tables(sorted([*set_apart, *lines], key=lambda block: block.box.top))
@@ -87,13 +94,19 @@ def _drawn_tables(page: Page) -> Iterator[Table]:
     if not 0 < len(page.lines) + len(page.rects) + len(page.curves) <= MAX_DRAWN:
         return
     for table in page.find_tables():
-        rows = tuple(tuple(_tidy(cell or "") for cell in row) for row in table.extract())
-        rows = tuple(row for row in rows if any(row))
+        rows = [[_tidy(cell or "") for cell in row] for row in table.extract()]
+        rows = [row for row in rows if any(row)]
         filled = sum(bool(cell) for row in rows for cell in row)
         cells = sum(map(len, rows))
         if len(rows) > 1 and len(rows[0]) > 1 and filled * 2 >= cells:
             left, top, right, bottom = table.bbox
-            yield Table(Box(left, right, top, bottom), rows)
+            yield _table(Box(left, right, top, bottom), rows)
+
+
+def _table(box: Box, rows: Sequence[Sequence[str]]) -> Table:
+    """A table; one in a script from the right has its first column on the right."""
+    turned = is_from_right("".join(cell for row in rows for cell in row))
+    return Table(box, tuple(tuple(row[::-1] if turned else row) for row in rows))
 
 
 def _lines(words: Sequence[Word]) -> list[Line]:
@@ -169,8 +182,8 @@ def _settled(held: Sequence[Line]) -> Iterator[Block]:
         yield from held
         return
     first, last = held[0].box, held[-1].box
-    rows = tuple(tuple(cell.text for cell in line.cells) for line in held)
-    yield Table(replace(first, bottom=last.bottom), rows)
+    rows = [[cell.text for cell in line.cells] for line in held]
+    yield _table(replace(first, bottom=last.bottom), rows)
 
 
 def _box(word: Word) -> Box:
@@ -186,5 +199,12 @@ def _is_in(word: Word, box: Box) -> bool:
     return box.left <= across <= box.right and box.top <= _middle(word) <= box.bottom
 
 
-def _tidy(text: str) -> str:
-    return " ".join(_UNKNOWN.sub("", text).split())
+def _as_read(cells: Sequence[str]) -> Sequence[str]:
+    """The cells of a line from the left, in the order in which they are read."""
+    return cells[::-1] if is_from_right("".join(cells)) else cells
+
+
+def _tidy(seen: str) -> str:
+    """What is seen in a cell, line by line, as it is read."""
+    lines = map(in_reading_order, _UNKNOWN.sub("", seen).splitlines())
+    return " ".join(" ".join(lines).split())

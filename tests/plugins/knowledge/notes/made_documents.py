@@ -57,7 +57,13 @@ def epub(chapter: str | bytes, more: str = "", spine: str = '<itemref idref="a"/
     return zipped({"META-INF/container.xml": container, "book.opf": book, "a.xhtml": chapter})
 
 
-def pdf(*streams: bytes, how: str = "", info: str = "", encrypted: bool = False) -> bytes:
+def pdf(
+    *streams: bytes,
+    how: str = "",
+    info: str = "",
+    encrypted: bool = False,
+    letters: Mapping[str, str] | None = None,
+) -> bytes:
     """Pages that are drawn by streams.
 
     Args:
@@ -65,12 +71,14 @@ def pdf(*streams: bytes, how: str = "", info: str = "", encrypted: bool = False)
         how: how they are packed.
         info: what the document says about itself.
         encrypted: whether it asks for a password, which there is none for.
+        letters: what signs that are drawn stand for, where that is something else.
     """
     kids = " ".join(f"{5 + 2 * at} 0 R" for at in range(len(streams)))
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
         f"<</Type/Pages/Kids[{kids}]/Count {len(streams)}>>".encode(),
-        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        b"<</Type/Font/Subtype/Type1/BaseFont/%s>>"
+        % (_TOLD % (b"500 " * 256, 5 + 2 * len(streams)) if letters else b"Helvetica"),
         f"<<{info}>>".encode(),
     ]
     for at, stream in enumerate(streams):
@@ -80,6 +88,8 @@ def pdf(*streams: bytes, how: str = "", info: str = "", encrypted: bool = False)
         )
         head = f"<<{how}/Length {len(stream)}>>stream\n".encode()
         objects.append(head + stream + b"\nendstream")
+    if letters:
+        objects.append(_character_map(letters))
     data, places = b"%PDF-1.4\n", []
     for number, each in enumerate(objects, 1):
         places.append(len(data))
@@ -91,6 +101,21 @@ def pdf(*streams: bytes, how: str = "", info: str = "", encrypted: bool = False)
     told = f"<</Size {len(objects) + 1}/Root 1 0 R/Info 4 0 R{asks if encrypted else ''}>>"
     end = f"trailer{told}\nstartxref\n{len(data)}\n%%EOF".encode()
     return data + head + table + end
+
+
+_TOLD = b"Told/FirstChar 0/LastChar 255/Widths[%s]/ToUnicode %d 0 R"
+
+
+def _character_map(letters: Mapping[str, str]) -> bytes:
+    lines = [
+        f"<{ord(each):02x}> <{said.encode('utf-16-be').hex()}>" for each, said in letters.items()
+    ]
+    text = (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap\n1 begincodespacerange "
+        f"<00> <ff> endcodespacerange\n{len(lines)} beginbfchar\n{chr(10).join(lines)}\n"
+        "endbfchar\nendcmap end end"
+    )
+    return f"<</Length {len(text)}>>stream\n{text}\nendstream".encode()
 
 
 def drawn(*lines: tuple[int, int, int, str]) -> bytes:

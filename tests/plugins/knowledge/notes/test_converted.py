@@ -106,6 +106,29 @@ def test_columns_of_a_pdf_are_read_one_after_the_other() -> None:
     assert sides == ["Both", *["left"] * 10, *["right"] * 10]
 
 
+HEBREW = dict(zip("abcdefgh", "אבגדהושע", strict=True))
+ARABIC = {"a": "\ufedf", "b": "\ufe8d", "c": "\u0644\u0627", "d": "\u0645"}
+
+
+def test_what_is_written_from_the_right_is_read_from_there() -> None:
+    rows = [(50, 600 - 20 * at, 10, f"{at}") for at in range(3)]
+    rows += [(150, 600 - 20 * at, 10, "bac") for at in range(3)]
+    lines = [(50, 740, 10, ".\\(gb\\) 80% dac PORT KEY ef 7:30 hbg"), (50, 700, 10, "TURN abc ON")]
+    found = text_of(pdf(drawn(*lines, *rows), letters=HEBREW), "a.pdf")
+    assert found.split("\n\n")[:2] == ["שבע 7:30 וה PORT KEY גאד 80% (בש).", "TURN גבא ON"]
+    assert found.endswith("| גאב | 0 |\n| --- | --- |\n| גאב | 1 |\n| גאב | 2 |")
+    joined = drawn((50, 700, 10, "dcab"))  # signs for a letter at its place, and for two letters
+    assert text_of(pdf(joined, letters=ARABIC), "a.pdf") == "اللام"
+
+
+def test_of_two_columns_from_the_right_the_right_one_is_read_first() -> None:
+    at = [700 - 14 * step for step in range(12)]
+    left = [(50, y, 10, "ab" * 16) for y in at]
+    right = [(350, y, 10, "cd" * 16) for y in at]
+    found = text_of(pdf(drawn(*left, *right), letters=HEBREW), "a.pdf")
+    assert found.split() == ["דג" * 16] * 12 + ["בא" * 16] * 12
+
+
 def test_lines_of_a_pdf_keep_their_numbers_and_words_are_whole() -> None:
     lines = [
         (50, 600, 10, "1. Hoses are not allow-"),
