@@ -48,6 +48,15 @@ def test_a_document_becomes_markdown(path: str, data: bytes, text: str) -> None:
         ("a.docx", pdf(DRAWN), "is a PDF by its content: rename it to .pdf"),
         ("a.docx", bytes.fromhex("d0cf11e0a1b11ae1") + bytes(500), "is encrypted, or of an old"),
         ("a.pdf", pdf(DRAWN, encrypted=True), "is encrypted: save it without its password"),
+        ("a.pdf", HTML, "is a web page by its content: rename it to .html"),
+        ("a.docx", b"{\\rtf1 Mulch}", "is an RTF file by its content: export it as PDF"),
+        ("a.docx", zipped({"xl/workbook.xml": ""}), "is an Excel file by its content"),
+        ("a.html", pdf(DRAWN), "is a PDF by its content: rename it to .pdf"),
+        ("a.html", docx(page("Mulching")), "is a Word file by its content: rename it to .docx"),
+        ("a.html", zipped({"x": "y"}), "is an archive by its content: export it"),
+        ("a.htm", b"\x89PNG\r\n\x1a\n" + bytes(99), "is a picture by its content: export it"),
+        ("a.html", HTML.decode().encode("utf-16-le"), "is no text by its content: export it"),
+        ("a.pdf", b"no PDF", r"cannot be converted \(No /Root object"),
     ],
 )
 def test_what_cannot_be_read_says_what_to_do(path: str, data: bytes, reason: str) -> None:
@@ -62,6 +71,12 @@ def test_what_cannot_be_read_says_what_to_do(path: str, data: bytes, reason: str
 def test_what_is_broken_says_so(path: str, data: bytes) -> None:
     with pytest.raises(NotConverted, match="cannot be converted"):
         convert(data, path)
+
+
+def test_a_page_in_utf_16_is_read_by_its_mark_and_windows_signs_are_what_they_look_like() -> None:
+    assert "Turn the heap" in convert(HTML.decode().encode("utf-16"), "a.html").decode()
+    told = b'<meta charset="iso-8859-1"><p>It\x92s 5 \x80\x00 now</p>'
+    assert "It\u2019s 5 € now" in convert(told, "a.html").decode()
 
 
 def test_a_document_without_text_is_served_by_its_name_and_says_so(tmp_path: Path) -> None:
