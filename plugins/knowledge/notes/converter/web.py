@@ -7,14 +7,22 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Tag
+from bs4.element import ProcessingInstruction
 from markdownify import ATX, MarkdownConverter
 
 from plugins.knowledge.notes.converter.properties import Properties
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_NO_TEXT = ("script", "style", "template", "noscript", "head", "title", "nav")
+_NO_TEXT = ("script", "style", "template", "noscript", "head", "title", "nav", "rt", "rp", "rtc")
+"""Elements that hold no text of a page; how a word is read stands above it, and not within it."""
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_FILE = re.compile(r"\w:\\.*|\S*\.(?:png|jpe?g|gif|bmp|[ew]mf|tiff?|svg|webp)", re.IGNORECASE)
+"""What programs write of a picture of which nobody says what it shows."""
 _PERMALINKS = frozenset({"", "#", "¶", "§", "🔗", "\u200b"})
+_LABEL = re.compile(r"[\[(]?(\w{1,4}|[*†‡§]{1,3}|\w+ \d{1,4})[\])]?")
+"""What refers to a footnote."""
+_NO_DATA = frozenset({"presentation", "none"})
+_CELLS = ("td", "th")
 _SCHEMES = frozenset({"", "http", "https", "file"})
 
 
@@ -22,13 +30,16 @@ class _Markdown(MarkdownConverter):
     """Links that lead nowhere for a reader, and pictures within the page, are their text alone."""
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        leads = _leads(el.get("href"))
-        return str(super().convert_a(el, text, parent_tags)) if leads else text  # type: ignore[misc]
+        address = str(el.get("href") or "")
+        if address.startswith("#"):
+            return _within(el, text)
+        return str(super().convert_a(el, text, parent_tags)) if _leads(address) else text  # type: ignore[misc]
 
     def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        if _leads(el.get("src")):
+        if el.get("src") and _leads(el.get("src")):
             return str(super().convert_img(el, text, parent_tags))  # type: ignore[misc]
-        return str(el.get("alt") or "")
+        said = str(el.get("alt") or "").strip()
+        return "" if not said or _FILE.fullmatch(said) else f" {said} "
 
 
 def convert(data: bytes) -> str:
@@ -49,6 +60,14 @@ def parsed(data: bytes | str) -> BeautifulSoup:
     return BeautifulSoup(data, "html.parser", from_encoding=encoding)
 
 
+def label_of(link: Tag) -> str:
+    """The number or sign by which a link refers to a footnote; an empty text where it is none."""
+    text = link.get_text(strip=True)
+    found = _LABEL.fullmatch(text)
+    is_note = text[:1] in "[(" or link.find_parent("sup") or link.find("sup")
+    return found[1] if found and is_note else ""
+
+
 def clean(root: Tag) -> None:
     """Take out what no reader sees, and the signs beside headings that link to them.
 
@@ -58,6 +77,8 @@ def clean(root: Tag) -> None:
     for found in [*root(_NO_TEXT), *root(_is_hidden)]:
         if not found.decomposed:
             found.decompose()
+    for instruction in root(string=_is_instruction):
+        instruction.extract()
     for heading in root(HEADINGS):
         for link in heading("a"):
             classes = link.get_attribute_list("class")
@@ -73,9 +94,30 @@ def markdown(root: Tag) -> str:
         "code_language_callback": _language,
     }
     try:
+        _unwrap_layout(root)
         return str(_Markdown(**options).convert_soup(root)).strip()
     except RecursionError:
         return root.get_text("\n", strip=True)
+
+
+def _within(link: Tag, text: str) -> str:
+    """A link within a page, which Markdown has no place for: a footnote's mark, or its text."""
+    if label := label_of(link):
+        return f"[^{label}]"
+    said = link.get_text(strip=True)
+    return text if not said or any(map(str.isalnum, said)) else ""  # it leads back from a note
+
+
+def _unwrap_layout(root: Tag) -> None:
+    """Make blocks of tables that hold no data: of one column, or around other tables."""
+    for table in root("table"):
+        rows = [row for row in table("tr") if row.find_parent("table") is table]
+        cells = [row(_CELLS, recursive=False) for row in rows]
+        is_wide = any(len(each) > 1 for each in cells)
+        if is_wide and table.find("table") is None and table.get("role") not in _NO_DATA:
+            continue
+        for each in (table, *rows, *(cell for row in cells for cell in row)):
+            each.name = "div"
 
 
 def _title_of(soup: BeautifulSoup) -> str:
@@ -109,6 +151,10 @@ def _is_hidden(tag: Tag) -> bool:
         return False
     said = tag.get("hidden") is not None or tag.get("aria-hidden") == "true"
     return said or _HIDDEN.search(str(tag.get("style") or "")) is not None
+
+
+def _is_instruction(text: object) -> bool:
+    return isinstance(text, ProcessingInstruction)
 
 
 def _leads(address: object) -> bool:

@@ -43,18 +43,34 @@ def page(text: str, style: str = "Heading1") -> str:
     )
 
 
-def epub(chapter: str | bytes, more: str = "", spine: str = '<itemref idref="a"/>') -> bytes:
-    """A book of one chapter; ``more``: what else it says of itself; ``spine``: its order."""
+def epub(
+    chapter: str | bytes,
+    more: str = "",
+    spine: str = '<itemref idref="a"/>',
+    *,
+    items: str = "",
+    files: Mapping[str, str | bytes] | None = None,
+) -> bytes:
+    """A book of one chapter.
+
+    Args:
+        chapter: the page ``a.xhtml``, whose item is ``a``.
+        more: what else it says of itself.
+        spine: its order.
+        items: other items that it lists.
+        files: other files in it.
+    """
     container = (
         '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
         '<rootfile full-path="book.opf"/></rootfiles></container>'
     )
     book = (
         '<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>Soil</dc:title>'
-        f'{more}</metadata><manifest><item id="a" href="a.xhtml"/></manifest>'
+        f'{more}</metadata><manifest><item id="a" href="a.xhtml"/>{items}</manifest>'
         f"<spine>{spine}</spine></package>"
     )
-    return zipped({"META-INF/container.xml": container, "book.opf": book, "a.xhtml": chapter})
+    own = {"META-INF/container.xml": container, "book.opf": book, "a.xhtml": chapter}
+    return zipped({**own, **(files or {})})
 
 
 def pdf(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from plugins.knowledge.notes.conversion import convert
+from plugins.knowledge.notes.conversion import NotConverted, convert
 from plugins.knowledge.notes.note import Origin, Rules, parse
 from plugins.knowledge.retrieval.markup import plain
 from tests.plugins.knowledge.notes.made_documents import WORD, docx, drawn, epub, grid, page, pdf
@@ -169,6 +169,24 @@ def test_of_a_saved_page_what_it_says_is_kept_and_nothing_around_it() -> None:
     ]
 
 
+def test_links_within_a_page_are_marks_of_footnotes_or_text() -> None:
+    lines = (
+        '<p>Dry<sup><a href="#n-1">[1]</a></sup> soil, <a href="#ends">see below</a>.</p>'
+        '<ol><li id="n-1"><a href="#r-1">^</a> Or sand</li></ol><img alt="C:\\t\\a.png" src="x:1">'
+    )
+    assert text_of(lines.encode(), "a.html") == "Dry[^1] soil, see below.\n\n1. Or sand"
+
+
+def test_tables_that_hold_no_data_are_text_and_readings_are_none() -> None:
+    inner = "<table><tr><th>Day</th><th>Opens</th></tr><tr><td>Monday</td><td>7</td></tr></table>"
+    head = "<h2>窯<ruby>場<rp>(</rp><rt>ば</rt></ruby></h2>"
+    outer = f"<table><tr><td>{head}</td><td>{inner}</td></tr></table>"
+    one = "<table><tr><td>All</td></tr><tr><td>alone</td></tr></table>"
+    found = text_of((outer + one).encode(), "a.html")
+    table = "| Day | Opens |\n| --- | --- |\n| Monday | 7 |"
+    assert found.split("\n\n") == ["## 窯場", table, "All", "alone"]
+
+
 def test_a_page_without_a_main_part_loses_its_frame_and_keeps_its_heading() -> None:
     page = (
         "<title>T</title><header><h1>Fees</h1></header><nav>Menu</nav><p>48</p><footer>F</footer>"
@@ -192,6 +210,44 @@ def test_the_title_of_a_word_document_is_the_one_that_it_shows() -> None:
     assert text_of(shown, "a.docx") == "# Using the hall"
 
 
+def said(text: str, before: str = "") -> str:
+    return f'<w:r>{before}<w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def body(*paragraphs: str) -> str:
+    texts = "".join(f"<w:p>{each}</w:p>" for each in paragraphs)
+    return f'<w:document xmlns:w="{WORD}"><w:body>{texts}</w:body></w:document>'
+
+
+def test_fields_directions_and_the_words_under_readings_are_text_of_a_word_document() -> None:
+    field = f'{said("Table ")}<w:fldSimple w:instr=" SEQ ">{said("7")}</w:fldSimple>'
+    turned = f'<w:dir w:val="rtl">{said("אבג")}</w:dir><w:bdo w:val="ltr">{said("PORT")}</w:bdo>'
+    ruby = f"<w:ruby><w:rt>{said('とう')}</w:rt><w:rubyBase>{said('東')}</w:rubyBase></w:ruby>"
+    read = f"<w:r>{ruby}</w:r>{said('に行く')}"
+    assert text_of(docx(body(field, turned, read)), "a.docx") == "Table 7\n\nאבגPORT\n\n東に行く"
+
+
+def test_a_footnote_of_a_word_document_stands_below_what_refers_to_it() -> None:
+    mark = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    notes = f'<w:footnote w:id="2"><w:p>{said("Not in May")}</w:p></w:footnote>'
+    more = {
+        "word/footnotes.xml": f'<w:footnotes xmlns:w="{WORD}">{notes}</w:footnotes>',
+        "word/_rels/document.xml.rels": RELATED.replace("styles", "footnotes"),
+    }
+    found = text_of(
+        docx(body(said("Water daily") + mark + said("."), said("Rest")), more), "a.docx"
+    )
+    assert found == "Water daily[^1].\n\n[^1]: Not in May\n\nRest"
+    assert plain(found).split() == ["Water", "daily.", "Not", "in", "May", "Rest"]
+
+
+def test_the_table_of_contents_of_a_word_document_is_no_text_of_it() -> None:
+    styles = STYLES.replace("Title", "toc 1")
+    contents = f'<w:pPr><w:pStyle w:val="Haupt"/></w:pPr>{said("Hoses 4")}'
+    more = {"word/styles.xml": styles, "word/_rels/document.xml.rels": RELATED}
+    assert text_of(docx(body(contents, said("Hoses leak")), more), "a.docx") == "Hoses leak"
+
+
 def test_a_word_document_that_shows_no_title_has_the_one_of_its_properties() -> None:
     found = metadata_of(docx(page("Bookings"), {"docProps/core.xml": CORE}), "a.docx")
     assert found["title"] == "Hall Handbook"
@@ -204,6 +260,28 @@ def test_what_a_book_says_about_itself_is_no_text_of_it() -> None:
     found = metadata_of(book, "a.epub")
     assert (found["title"], found["author"], found["lang"]) == ("Soil", ["Ana"], "uk")
     assert found["date"] == "2019-03-04T00:00:00Z"
+
+
+def test_of_a_book_what_holds_no_text_is_passed_over_and_what_leads_into_it_is_text() -> None:
+    package = (
+        '<item id="p" href="p.jpg" media-type="image/jpeg" fallback="q"/>'
+        '<item id="q" href="q.xhtml" media-type="application/xhtml+xml"/>'
+        '<item id="r" href="r.jpg" media-type="image/jpeg" fallback="r"/>'
+    )
+    chapter = '<p>As <a href="b.xhtml#c">told</a><img src="i/a.png" alt="a hose"/> here</p>'
+    spine = '<itemref idref="p"/><itemref idref="r"/><itemref idref="a"/>'
+    pages = {"p.jpg": b"\xff\xd8\xff", "r.jpg": b"\xff\xd8\xff", "q.xhtml": "<p>Comic</p>"}
+    book = epub(f'<?xml-model href="x"?>{chapter}', spine=spine, items=package, files=pages)
+    assert text_of(book, "a.epub") == "Comic\n\nAs told a hose  here"
+
+
+def test_a_book_with_copy_protection_says_so_and_one_with_hidden_fonts_is_read() -> None:
+    listed = '<encryption><CipherReference URI="{}"/></encryption>'
+    fonts = {"META-INF/encryption.xml": listed.format("f.otf")}
+    assert text_of(epub("<p>Beans</p>", files=fonts), "a.epub") == "Beans"
+    text = {"META-INF/encryption.xml": listed.format("a.xhtml")}
+    with pytest.raises(NotConverted, match="is encrypted"):
+        convert(epub("<p>Beans</p>", files=text), "a.epub")
 
 
 def test_a_document_cannot_say_more_about_itself_than_its_properties() -> None:
