@@ -73,7 +73,12 @@ def convert(data: bytes) -> str:
 def _properties(said: Mapping[str, object]) -> Properties:
     def text(name: str) -> str:
         value = said.get(name)
-        return value if isinstance(value, str) else ""
+        if not isinstance(value, str):
+            return ""
+        try:  # many programs write UTF-8 where another encoding is meant
+            return value.encode("latin-1").decode()
+        except UnicodeError:
+            return value
 
     date = text("ModDate") or text("CreationDate")
     return Properties(text("Title"), date, text("Lang"), text("Author").split(";"))

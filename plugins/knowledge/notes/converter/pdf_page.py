@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from pdfplumber.page import Page
+from pdfplumber.utils.text import extract_words
 
 from plugins.knowledge.notes.converter.pdf_columns import Box, in_columns
 from plugins.knowledge.notes.converter.pdf_direction import (
@@ -17,6 +18,7 @@ from plugins.knowledge.notes.converter.pdf_direction import (
     is_from_right,
     split_as_seen,
 )
+from plugins.knowledge.notes.converter.pdf_sideways import upright_letters
 
 MAX_DRAWN = 2_000
 """With more lines and rectangles a page is a drawing, in which no table is looked for."""
@@ -73,9 +75,13 @@ Block: TypeAlias = Line | Table
 
 def blocks_of(page: Page) -> list[Block]:
     """The lines and the tables of a page."""
+    if _is_doubled(page):
+        page = page.dedupe_chars()
     split_as_seen(page.chars)
-    tables = list(_drawn_tables(page))
-    words = page.extract_words(x_tolerance_ratio=0.15, extra_attrs=["size"])
+    turned = upright_letters(page)
+    tables = list(_drawn_tables(page)) if turned is None else []
+    letters = page.chars if turned is None else turned
+    words = extract_words(letters, x_tolerance_ratio=0.15, extra_attrs=["size"])
     upright = [word for word in words if word["upright"]] or words
     free = [word for word in upright if not any(_is_in(word, table.box) for table in tables)]
     parts: list[tuple[Box, Table | Word]] = [(table.box, table) for table in tables]
@@ -87,6 +93,12 @@ def blocks_of(page: Page) -> list[Block]:
         lines = _lines([one for one in column if not isinstance(one, Table)])
         found += _with_tables(sorted([*set_apart, *lines], key=lambda block: block.box.top))
     return found
+
+
+def _is_doubled(page: Page) -> bool:
+    """Whether letters are drawn twice at one place, as what is to look bold often is."""
+    places = {(one["text"], round(one["x0"]), round(one["top"])) for one in page.chars}
+    return len(places) < len(page.chars)
 
 
 def _drawn_tables(page: Page) -> Iterator[Table]:

@@ -15,10 +15,6 @@ from pathlib import Path
 
 MODULES = {".pdf": "pdf", ".docx": "word", ".html": "web", ".htm": "web", ".epub": "books"}
 """The module that reads each kind of file."""
-_SHOWN = {code: None for code in range(32) if chr(code) not in "\t\n\r"} | {
-    code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)
-}
-"""Without signs that control something; those above ASCII were meant as Windows has them."""
 UNREADABLE, TOO_LONG = 1, 2
 """What the program ends with where it has no Markdown to give."""
 
@@ -36,7 +32,7 @@ def main(suffix: str, memory_bytes: int, seconds: int, text_bytes: int) -> int:
         module = importlib.import_module(f"plugins.knowledge.notes.converter.{MODULES[suffix]}")
         convert: Callable[[bytes], str] = module.convert
         try:
-            text = convert(data).translate(_SHOWN).encode(errors="replace")
+            text = convert(data).encode(errors="replace")
         except MemoryError:
             raise
         except Exception as error:  # each kind of file has errors of its own

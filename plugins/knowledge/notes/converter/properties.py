@@ -11,6 +11,10 @@ from datetime import UTC, datetime, timedelta
 MAX_CHARACTERS = 300
 """The longest value that is taken."""
 
+_SHOWN = {code: None for code in range(32) if chr(code) not in "\t\n\r"} | {
+    code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)
+}
+"""Without signs that control something; those above ASCII were meant as Windows has them."""
 _DAY = re.compile(r"(?:D:)?(\d{4})-?(\d{2})-?(\d{2})(?!\d{7})")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,2}")
 _NO_TITLE = re.compile(
@@ -51,17 +55,21 @@ class Properties:
             "author": authors[:20],
         }
         lines = [f"{name}: {_written(value)}" for name, value in said.items() if value]
-        return "\n".join(["---", *lines, "---", "", text.strip(), ""])
+        return "\n".join(["---", *lines, "---", "", text.translate(_SHOWN).strip(), ""])
 
 
 def _title(written: str) -> str:
-    title = " ".join(written.split())[:MAX_CHARACTERS]
+    title = _tidy(written)
     return "" if _NO_TITLE.fullmatch(title) else title
 
 
 def _authors(written: str) -> str:
-    name = " ".join(written.split())[:MAX_CHARACTERS]
+    name = _tidy(written)
     return "" if name.lower() in _NO_AUTHORS else name
+
+
+def _tidy(written: str) -> str:
+    return " ".join(written.translate(_SHOWN).split())[:MAX_CHARACTERS]
 
 
 def _day(written: str) -> str:

@@ -64,9 +64,9 @@ def test_a_page_of_a_pdf_without_a_heading_at_its_top_says_which_page_it_is() ->
 
 
 def test_a_pdf_says_its_title_its_day_and_who_wrote_it() -> None:
-    info = "/Title(Allotment statutes)/Author(Board)/ModDate(D:20240506070809Z)"
+    info = "/Title(Allotment\\000 statutes)/Author(Zoë)/ModDate(D:20240506070809Z)"
     found = metadata_of(pdf(drawn(*PROSE), info=info), "a.pdf")
-    assert (found["title"], found["author"]) == ("Allotment statutes", ["Board"])
+    assert (found["title"], found["author"]) == ("Allotment statutes", ["Zoë"])
     assert found["date"] == "2024-05-06T00:00:00Z"
 
 
@@ -127,6 +127,20 @@ def test_of_two_columns_from_the_right_the_right_one_is_read_first() -> None:
     right = [(350, y, 10, "cd" * 16) for y in at]
     found = text_of(pdf(drawn(*left, *right), letters=HEBREW), "a.pdf")
     assert found.split() == ["דג" * 16] * 12 + ["בא" * 16] * 12
+
+
+@pytest.mark.parametrize("turn", ["0 1 -1 0 600 0", "0 -1 1 0 0 800"])
+def test_a_page_that_is_drawn_sideways_is_read_as_if_it_stood_upright(turn: str) -> None:
+    drawn_so = drawn((50, 500, 20, "Hoses"), *((50, y - 140, 10, word) for _, y, _, word in PROSE))
+    sideways = f"q {turn} cm\n".encode() + drawn_so + b"\nQ\n" + drawn((300, 20, 10, "3"))
+    expected = "On hoses members agree\nOn plots members agree\nOn fees members agree"
+    found = text_of(pdf(sideways), "a.pdf")
+    assert found.split("\n\n") == ["# Hoses", expected]
+
+
+def test_letters_that_are_drawn_twice_to_look_bold_are_read_once() -> None:
+    bold = drawn((50, 700, 10, "Data Sheet"), (50, 700, 10, "Data Sheet"))
+    assert text_of(pdf(bold), "a.pdf") == "Data Sheet"
 
 
 def test_lines_of_a_pdf_keep_their_numbers_and_words_are_whole() -> None:
@@ -270,7 +284,8 @@ def test_of_a_book_what_holds_no_text_is_passed_over_and_what_leads_into_it_is_t
     )
     chapter = '<p>As <a href="b.xhtml#c">told</a><img src="i/a.png" alt="a hose"/> here</p>'
     spine = '<itemref idref="p"/><itemref idref="r"/><itemref idref="a"/>'
-    pages = {"p.jpg": b"\xff\xd8\xff", "r.jpg": b"\xff\xd8\xff", "q.xhtml": "<p>Comic</p>"}
+    picture = b"\xff\xd8\xff"
+    pages = {"p.jpg": picture, "r.jpg": picture, "q.xhtml": b"<p>Comic</p>"}
     book = epub(f'<?xml-model href="x"?>{chapter}', spine=spine, items=package, files=pages)
     assert text_of(book, "a.epub") == "Comic\n\nAs told a hose  here"
 
