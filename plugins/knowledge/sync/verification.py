@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from gateway.contract import Objects
 from gateway.repositories import SourceFailed
+from plugins.knowledge.notes.conversion import is_document
 from plugins.knowledge.notes.documents import STATED_BY_SYNC, Document
 from plugins.knowledge.notes.ids import (
     CONTENT_PREFIX,
@@ -263,9 +264,11 @@ def _original(
 def _is_of(raw: bytes, source: NoteSource, file: File, record: FileRecord) -> bool:
     """Whether bytes are what the source holds, without secrets, as far as it holds them.
 
-    A blob that secrets were taken out of is not at hand any more: the digest of what is left has
-    been compared.
+    A blob that secrets were taken out of is not at hand any more, and a document of another form is
+    converted once: the digest of what is left, or was made of it, has been compared.
     """
+    if is_document(file.relative):
+        return True
     if isinstance(source, GithubSource):
         taken = any(one.severity == "secret" for one in record.problems)
         return taken or blob_id(raw) == file.stamp

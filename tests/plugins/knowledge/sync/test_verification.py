@@ -32,6 +32,7 @@ from tests.servers.github_contents import GithubContents, Repo
 from tests.servers.github_history import History
 
 TOKEN = made("ghp_{alnum:36}", Random(22))
+PAGES = {"documents": True, "publish": ["*.html"]}
 QUICK = Retry(retries=0, timeout_s=10.0)
 NOTES: dict[str, bytes | None] = {
     "tags/dao.md": note("# One\n\nA long text about the word.\n\n# Two\n\nAnother.", title="DAO"),
@@ -98,12 +99,12 @@ async def world(
         for path, data in NOTES.items():
             (notes / path).parent.mkdir(parents=True, exist_ok=True)
             (notes / path).write_bytes(data or b"")
-        config: dict[str, Any] = {"sources": [{"directory": notes}]}
+        config: dict[str, Any] = {"sources": [{"directory": notes, **PAGES}]}
     else:
         history, notes = History.begun(tmp_path / "kb"), None
         github_server.repos[NAME] = Repo(history.directory, history=history)
         history.commit(NOTES)
-        config = {"sources": [{"github": NAME}], "github": {"api_url": github_server.url}}
+        config = {"sources": [{"github": NAME, **PAGES}], "github": {"api_url": github_server.url}}
     async with opened(config, tmp_path / "data") as (found, host):
         assert await found.sync_loop.sync_all() == []
         yield World(found, host, notes, history, github_server)
@@ -363,3 +364,14 @@ async def test_a_note_that_is_no_yaml_with_its_mark_is_served_all_the_same(world
     kept = await world.objects.get("content/tag/keys.json") or b""
     assert json.loads(kept)["metadata"]["title"] == "Key REDACTED of ours"
     assert json.loads(kept)["metadata"]["description"] == "REDACTED"
+
+
+async def test_a_document_of_another_form_is_compared_by_what_was_made_of_it(world: World) -> None:
+    world.change("tags/page.html", b"<h1>Hats</h1><p>Worn by many.</p>")
+    assert await world.standing.sync_loop.sync_all() == []
+    assert await world.found() == []
+    raw = await world.objects.get("raw/tags/page.html")
+    await world.objects.put("raw/tags/page.html", b"# Forged")
+    assert await world.found() != []
+    assert (await world.verified(repair=True)).differences == []
+    assert await world.objects.get("raw/tags/page.html") == raw
