@@ -108,7 +108,7 @@ class Note:
         raw: the file's bytes.
         document: the document, or None where the note cannot be one.
         problems: what a member should mend, in the order of the lines.
-        turns: when it is published, or is so no more, by what it says; None where that stays.
+        turns: when it is published, or is so no more, or is read again; None where that stays.
     """
 
     origin: Origin

@@ -30,7 +30,8 @@ class FileRecord(BaseModel):
         digest: of the document and the markdown it was made from, if it is served.
         entry: what is served from this file; an older version, where the file broke since.
         problems: what a member should mend.
-        turns: when the note is published, or is so no more, though the file stays as it is.
+        turns: when the note is published, or is so no more, or can be read at last, though the file
+            stays as it is.
         text: the digest of the markdown, when it could last be read.
     """
 

@@ -19,6 +19,9 @@ from plugins.knowledge.notes.note import Note, Origin, Rules, parse
 from plugins.knowledge.notes.paths import PATH_TYPES, SUFFIXES, is_note, is_passed_over
 from plugins.knowledge.notes.secrets import clean
 
+_AT_ONCE = datetime.min.replace(tzinfo=UTC)
+"""When a file is read again that could not be: who lets it be read need not change it."""
+
 
 class SourceMissing(OSError):
     """A source cannot be listed, so nothing can be said about what was deleted from it."""
@@ -194,7 +197,7 @@ class NoteSource:
         Returns:
             None where its bytes are not at hand: what is known of it stays, until they are.
         """
-        origin = Origin(file.path, file.relative, self.date(file, commit), commit)
+        origin, again = Origin(file.path, file.relative, self.date(file, commit), commit), None
         try:
             is_document = conversion.is_document(file.relative)
             limit = conversion.MAX_DOCUMENT_BYTES if is_document else self.max_note
@@ -208,10 +211,10 @@ class NoteSource:
             origin = replace(origin, commit=self.cited(file, data, commit))
             return self._converted(data, origin) if is_document else self.parse(data, origin)
         except OSError as error:
-            reason = f"cannot be read: {error.strerror}"
+            reason, again = f"cannot be read: {error.strerror}", _AT_ONCE
         except ValueError as error:
             reason = str(error)
-        note = Note(origin)
+        note = Note(origin, turns=again)
         # What cannot say that it wants to be served asks for nothing unless the source does.
         asks = not conversion.is_document(file.relative) or self.rules.publishes(file.relative)
         note.report(1, reason, error=asks)

@@ -13,6 +13,7 @@ from typing import TypeVar
 from gateway.contract import ContentScrub, Objects
 from gateway.toolkit.freed_memory import give_back
 from plugins.knowledge.config import KnowledgeConfig
+from plugins.knowledge.notes.conversion import is_available
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.adopt import adopt_manifest, manifest_changes
@@ -54,6 +55,8 @@ def rules_of(config: KnowledgeConfig, scrub: ContentScrub | None = None) -> str:
             for name in DRAFT_SETTINGS:
                 del said[name]
     written = f"{READER_VERSION}:{cleaning}:{json.dumps(settings)}"
+    if any(one.documents for one in config.sources) and not is_available():
+        written += ":no documents"  # they are read once what reads them is installed
     return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
 
 

@@ -110,3 +110,17 @@ async def test_the_portal_is_ready_while_documents_are_converted_and_says_how_fa
         "Indexing: 2 of 3 documents.",
     ]
     assert (await kept.health()).detail == ""
+
+
+async def test_documents_are_read_once_what_reads_them_is_installed(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.config["sources"] = [{"directory": library.notes, "documents": True, "publish": "all"}]
+    library.write("a.html", "<h1>Hats</h1>")
+    monkeypatch.setattr(conversion, "find_spec", lambda _: None)
+    await library.start()
+    await library.sync()
+    assert "run `make documents`" in library.syncing.status.problems[0].reason
+    monkeypatch.undo()
+    await library.start()
+    assert (await library.sync()).written == ["file/a"]

@@ -7,7 +7,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gateway.contract import Tier
+from plugins.knowledge.sync import sources
 
 
 def touch(file: Path, days_ago: int = 0) -> datetime:
@@ -64,3 +67,22 @@ async def test_a_text_that_is_read_another_way_has_not_changed(library: Any) -> 
     after = await library.document("file/a")
     assert after.tier is Tier.MEMBERS
     assert (after.changed_at, after.synced_at) == (None, before.synced_at)
+
+
+async def test_a_file_that_could_not_be_read_is_read_once_that_is_mended(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    library.note("notes/a.md")
+    with monkeypatch.context() as closed:
+        closed.setattr(sources, "read_file", refused)
+        await library.sync()
+        told = [str(one) for one in library.syncing.status.problems]
+        assert told == ["notes/a.md:1: cannot be read: Permission denied"]
+        assert library.syncing.status.turns < datetime.now(UTC)  # so that it is looked at again
+        assert not (await library.sync()).recorded
+    assert (await library.sync()).written == ["file/a"]
+    assert (library.syncing.status.problems, library.syncing.status.turns) == ([], None)
+    await library.agrees()
