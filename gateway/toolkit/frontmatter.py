@@ -17,6 +17,8 @@ from gateway.toolkit.yaml_lines import Broken, Mapping, Numbers, Scalar, core_nu
 FIRST_LINE = 2
 """The line of a file on which its frontmatter begins."""
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a file in UTF-16 begins; without it, every other byte of Latin text is zero."""
 _OPENING = re.compile(r"---[ \t]*\n")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _CLOSING_DASHES = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -59,6 +61,8 @@ def decode(data: bytes) -> str:
     Raises:
         Broken: it is not UTF-8.
     """
+    if data.startswith(_UTF_16) or data.count(0) * 4 > len(data):
+        raise Broken(1, "it seems to be UTF-16; save the file as UTF-8")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -185,8 +185,9 @@ def _events(text: str, first_line: int) -> Iterator[tuple[Any, int]]:
                 yield event, line
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        at = first_line + (mark.line if mark else 0)
-        raise Broken(at, f"broken YAML: {_reason(error)}") from error
+        at = mark.line if mark else 0
+        written = "".join(text.split("\n")[at : at + 1])
+        raise Broken(first_line + at, f"broken YAML: {_reason(error, written)}") from error
     except yaml.reader.ReaderError as error:
         at = first_line + text.count("\n", 0, error.position)
         raise Broken(at, f"broken YAML: {error.reason}") from error
@@ -199,9 +200,11 @@ def _refuse_marks(event: yaml.Event, line: int) -> None:
         raise Broken(line, f"the tag {tag} is not read; use quotes")
 
 
-def _reason(error: yaml.MarkedYAMLError) -> str:
-    """What the parser says, with a hint for the slip behind most of its complaints."""
+def _reason(error: yaml.MarkedYAMLError, line: str) -> str:
+    """What the parser says of a line, with a hint for the slips behind most of its complaints."""
     message = ", ".join(part for part in (error.context, error.problem) if part)
     if "mapping values are not allowed" in message:
         return f"{message}; put quotes around a text that holds a colon"
+    if "cannot start any token" in message and line.lstrip(" ").startswith("\t"):
+        return f"{message}; indent with spaces, and not with a tab"
     return message

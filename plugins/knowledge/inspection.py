@@ -258,9 +258,7 @@ def mistakes(directory: Path, config: KnowledgeConfig) -> list[str]:
 def lines(report: Report) -> list[str]:
     """A report for people, the problems first."""
     lines = [
-        str(one)
-        if one.severity == "error"
-        else f"{one.path}:{one.line}: {one.severity}: {one.reason}"
+        str(one) if one.severity == "error" else f"{one.place}: {one.severity}: {one.reason}"
         for one in report.problems
     ]
     if lines:

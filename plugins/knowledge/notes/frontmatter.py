@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from gateway.toolkit import frontmatter
+from gateway.toolkit.visible_text import visible
 from gateway.toolkit.yaml_lines import MAX_DEPTH, Broken, Mapping, plain
 
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL)
@@ -28,6 +29,8 @@ _JSON = re.compile(r"\A\s*(?=\{\s*\"(?:[^\"\\\n]|\\.){0,200}\"\s*:)")
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
 _MAX_INTEGER = 10**15 - 1
 """The longest whole number that stays one: a reader of JSON may refuse longer ones, or round."""
+
+_BREAKS = {ord(each): f"[U+{ord(each):04X}]" for each in "\n\t"}
 
 Severity: TypeAlias = Literal["error", "warning", "secret"]
 
@@ -51,8 +54,13 @@ class Problem:
     severity: Severity = "error"
     once: bool = False
 
+    @property
+    def place(self) -> str:
+        """Its path and line on one line, with what cannot be seen of the file's name by name."""
+        return f"{visible(self.path).translate(_BREAKS)}:{self.line}"
+
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.reason}"
+        return f"{self.place}: {self.reason}"
 
 
 def summed(problems: Iterable[Problem]) -> list[Problem]:

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.knowledge.notes.frontmatter import BrokenNote, read
+from plugins.knowledge.notes.frontmatter import BrokenNote, Problem, read
 
 KEYS = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,10}", fullmatch=True)
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1)
@@ -52,6 +52,7 @@ def test_any_bytes_are_read_or_refused_with_a_line(data: bytes) -> None:
         ("---\ntitle: a: b\n---\n", 2, "quotes around a text that holds a colon"),
         ("---\na: 1\nb: [1\n---\n", 4, "broken YAML"),
         ("---\n\ta: 1\n---\n", 2, "broken YAML"),
+        ("---\ntags:\n\t- a\n---\n", 3, "indent with spaces, and not with a tab"),
         ("---\na: 1\nb: 2\na: 3\n---\n", 4, "'a' is here twice (first on line 2)"),
         ("---\ntitle: {{title}}\n---\n", 2, "quotes around {{...}}"),
         ("---\n- a\n- b\n---\n", 2, "`key: value` lines"),
@@ -197,3 +198,14 @@ def test_broken_json_names_its_line(text: str, line: int, reason: str) -> None:
         read(text.encode())
     assert caught.value.line == line
     assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
+def test_a_note_in_utf_16_says_so(encoding: str) -> None:
+    with pytest.raises(BrokenNote, match="it seems to be UTF-16; save the file as UTF-8"):
+        read("# Kiln\n\nIt opens at seven.\n".encode(encoding))
+
+
+def test_a_problem_is_one_line_and_shows_what_a_files_name_hides() -> None:
+    problem = Problem("a\n\u202eb\x1b.md", 3, "rename the file")
+    assert str(problem) == "a[U+000A][U+202E]b[U+001B].md:3: rename the file"
