@@ -46,8 +46,12 @@ class FileRecord(BaseModel):
 
     @property
     def is_unpublished(self) -> bool:
-        """Whether the file does not ask to be served, and is not broken."""
-        return self.claim is None and all(one.severity != "error" for one in self.problems)
+        """Whether the file was read, does not ask to be served, and is not broken."""
+        return (
+            self.stamp != ""
+            and self.claim is None
+            and all(one.severity != "error" for one in self.problems)
+        )
 
 
 class Manifest(BaseModel):

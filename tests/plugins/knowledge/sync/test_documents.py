@@ -55,6 +55,23 @@ async def test_notes_are_found_while_documents_are_converted_and_those_as_they_a
     await library.agrees()
 
 
+async def test_documents_that_wait_are_not_counted_as_unpublished(
+    library: Any, converted: list[tuple[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    convert = conversion.convert
+
+    def counting(data: bytes, path: str) -> bytes:
+        counted.append(library.syncing.status.unpublished)
+        return convert(data, path)
+
+    monkeypatch.setattr(conversion, "convert", counting)
+    library.note("draft.md", publish=False)
+    await library.start()
+    await library.sync()
+    assert counted == [1, 1, 1]
+
+
 async def test_each_document_is_converted_once(
     library: Any, converted: list[tuple[str, Any]]
 ) -> None:
