@@ -46,7 +46,7 @@ def parse_date(value: Any) -> datetime:
 
     ISO 8601 (with or without a time and a zone, also behind a space), ``2024/10/16``,
     ``2024.10.16``, ``20241016``, ``16.10.2024``, ``16 October 2024``, ``October 16, 2024`` (also
-    abbreviated), such as ``16. Oktober 2024`` in other languages, and RFC 5322.
+    abbreviated), such as ``16 octobre 2024`` in other languages, and RFC 5322.
     Forms whose day and month cannot be told apart, such as ``03/04/2024``, are refused.
 
     Raises:
