@@ -20,8 +20,7 @@ ENDED = frozenset(_ENDED.split())
 """The words with which a status begins that ends a document."""
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _SUCCESSOR = re.compile(
-    r"\W*(?:superseded|superceded|replaced|obsoleted)\s+by\s*:?\s*(?P<name>\S.*?)\s*$",
-    re.IGNORECASE,
+    r"\W*(?:superseded|superceded|replaced|obsoleted)\s+by\b[\s:]*(?P<name>\S.*)", re.IGNORECASE
 )
 _LINK = re.compile(r"\[[^\]]*\]\((?P<to>[^)\s]+)\)")
 
@@ -34,7 +33,7 @@ def has_ended(status: str) -> bool:
 
 def successor(status: str) -> str | None:
     """What a status says to stand in the document's place: a name, a path or a number."""
-    found = _SUCCESSOR.match(status)
+    found = _SUCCESSOR.match(status.strip())
     if found is None:
         return None
     link = _LINK.match(found["name"])
