@@ -35,6 +35,7 @@ _OTHER_NAME = re.compile(
     rb"(?i)(?:page|next|prev|continuation|sync|cursor|csrf|xsrf|public|publishable|design|cancel"
     rb"|request|change|idempotency)"
     rb"[_.-]?$"
+    rb"|\?alt=media&(?:amp;)?$"  # a picture's address, whose token everybody gets who sees the page
 )
 _PUBLIC = re.compile(rb"0x[0-9a-fA-F]{40}|[\^~<>=v]*[0-9]+(?:\.[0-9x*]+)+(?:[-+][a-z0-9.-]+)?")
 """An address, or a version as dependencies name it."""

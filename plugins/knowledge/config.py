@@ -73,8 +73,8 @@ class SourceConfig(PluginConfig):
     layout: Literal["none", "auto"] = Field(
         "none",
         description="auto: what the directory looks like (Obsidian, MkDocs, Docusaurus, Hugo, "
-        "Jekyll, Starlight, VitePress, Sphinx, mdBook, plain files) decides the keys below that "
-        "are not given.",
+        "Jekyll, Starlight, VitePress, Sphinx, mdBook, GitBook, plain files) decides the keys "
+        "below that are not given.",
     )
     publish: Annotated[Literal["marked", "all"] | tuple[str, ...], BeforeValidator(_which)] = Field(
         "marked",

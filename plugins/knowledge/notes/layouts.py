@@ -35,6 +35,8 @@ _BASES = ("", "docs", "doc", "docs/source", "doc/source", "source", "website", "
 
 _MKDOCS = ("mkdocs.yml", "mkdocs.yaml")
 _WIKILINK = re.compile(rb"!?\[\[[^\[\]\n]{1,200}\]\]")
+_CONTENTS = re.compile(r"\s{0,9}# Table of contents\b", re.IGNORECASE)
+"""How GitBook begins its table of contents."""
 _TYPED = re.compile(
     rb"\A---[ \t]*\r?\n(?=(?:(?!---).*\n)*?publish[ \t]*:)(?:(?!---).*\n)*?type[ \t]*:"
 )
@@ -200,9 +202,29 @@ def _mdbook(directory: Path) -> Layout | None:
     if not (directory / folder / "SUMMARY.md").is_file():
         return None
     settings = _below(folder)
-    notes = _notes(directory, settings)
-    hidden = unbuilt.mdbook(_text(directory / folder / "SUMMARY.md"), folder, notes)
+    hidden = _not_in_summary(directory, folder, settings)
     return Layout("mdBook", settings | {"exclude": [*settings["exclude"], *hidden]})
+
+
+def _gitbook(directory: Path) -> Layout | None:
+    root = unbuilt.gitbook_folder(_text(directory / ".gitbook.yaml"))
+    base = next((base for base in (root, *_BASES) if _is_gitbook(directory, base)), None)
+    if base is None:
+        return None
+    include = {"include": [f"/{base}/"]} if base else {}
+    return Layout("GitBook", include | {"exclude": _not_in_summary(directory, base, include)})
+
+
+def _is_gitbook(directory: Path, base: str) -> bool:
+    summary = directory / base / "SUMMARY.md"
+    marks = (".gitbook.yaml", f"{base}/.gitbook".strip("/"), f"{base}/book.json".strip("/"))
+    own = any((directory / mark).exists() for mark in marks)
+    return summary.is_file() and (own or _CONTENTS.match(_text(summary)) is not None)
+
+
+def _not_in_summary(directory: Path, folder: str, settings: Mapping[str, Any]) -> list[str]:
+    summary = _text(directory / folder / "SUMMARY.md")
+    return unbuilt.not_in_summary(summary, folder, _notes(directory, settings))
 
 
 def _base(directory: Path, name: str) -> str | None:
@@ -252,8 +274,8 @@ _VAULT = Layout(
 )
 _PLAIN = Layout("plain markdown", {"exclude": []})
 _LOOKS: Sequence[Callable[[Path], Layout | None]] = (
-    _mkdocs, _docusaurus, _starlight, _vitepress, _hugo, _jekyll, _mdbook, _sphinx, _obsidian,
-    _porch, _wikilinked,
+    _mkdocs, _docusaurus, _starlight, _vitepress, _hugo, _jekyll, _mdbook, _gitbook, _sphinx,
+    _obsidian, _porch, _wikilinked,
 )  # fmt: skip
 
 

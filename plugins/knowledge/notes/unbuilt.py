@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from gateway.toolkit import frontmatter
 from gateway.toolkit.yaml_lines import Broken, plain
@@ -20,6 +21,7 @@ from plugins.knowledge.notes.mkdocs import patterns
 _QUOTED = re.compile(r"[\"'`]([^\"'`\n]{1,300})[\"'`]")
 _SRC_EXCLUDE = re.compile(r"\bsrcExclude\s{0,9}:\s{0,9}\[([^\]]{0,5000})\]")
 _SRC_DIR = re.compile(r"\bsrcDir\s{0,9}:\s{0,9}[\"'`]([^\"'`\n]{1,300})[\"'`]")
+_GITBOOK_ROOT = re.compile(r"^root:[ \t]{0,9}[\"']?([^\s\"'#]{1,300})", re.MULTILINE)
 _CHAPTER = re.compile(r"\]\(\s{0,9}<?([^()<>\n#]{1,500}?\.md)[>#\s)]", re.IGNORECASE)
 
 
@@ -108,15 +110,25 @@ def mdbook_folder(written: str, base: str) -> str:
     return _joined(base, src if isinstance(src, str) else "src")
 
 
-def mdbook(summary: str, folder: str, notes: Iterable[str]) -> list[str]:
+def gitbook_folder(written: str) -> str:
+    """The folder with GitBook's pages, as ``.gitbook.yaml`` says.
+
+    Args:
+        written: its text.
+    """
+    found = _GITBOOK_ROOT.search(written)
+    return _joined("", found[1]) if found else ""
+
+
+def not_in_summary(summary: str, folder: str, notes: Iterable[str]) -> list[str]:
     """Patterns of what is no chapter: the table of contents, and what it does not name.
 
     Args:
-        summary: the text of ``SUMMARY.md``.
+        summary: the text of ``SUMMARY.md``, as mdBook and GitBook have it.
         folder: the folder with it.
         notes: the paths of all notes in that folder.
     """
-    chapters = {_joined(folder, name) for name in _CHAPTER.findall(summary)}
+    chapters = {_joined(folder, unquote(name)) for name in _CHAPTER.findall(summary)}
     return [f"/{path}" for path in notes if path not in chapters]
 
 

@@ -90,6 +90,7 @@ _BEFORE: tuple[_Rule, ...] = (
         (r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""),
         (_DEFINITION, ""),
         (r"^[ \t]*+<<<[ \t]*+[@./][^<>\n]{1,300}$", ""),  # VitePress puts a file there
+        (r"\\$", ""),  # a line that ends here, in the same paragraph
     ),
     *((each, "") for each in SCRIPTS),
     *_rules(

@@ -124,6 +124,7 @@ export const TOKEN_HEADER = "x-session-token";
     token = client.get("ClientRequestToken", "a8ca07e4-61ec-4399-99f4-19853801bcd5")
 next_page_token = response["nextPageToken"]
   "nextPageToken": "CAUQAA8f2bd91c"
+![](https://files.example.com/v0/b/x/o/a.png?alt=media&token=3f2ac1de-9b7e-4c11-8d2a-0f6a1e5b7c9d)
 csrf_token = "{{ csrf_token() }}"
 tokens: 4096
 max_tokens = 128000

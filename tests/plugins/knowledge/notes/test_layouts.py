@@ -113,6 +113,18 @@ TREES: Mapping[str, tuple[Mapping[str, str], int]] = {
         },
         2,
     ),
+    "GitBook": (
+        {
+            ".gitbook.yaml": "root: ./handbook/\n",
+            "handbook/SUMMARY.md": "# Table of contents\n\n* [Welcome](README.md)\n\n## Life\n\n"
+            "* [Money](life/all%20money.md)\n",
+            "handbook/README.md": '# Welcome\n\n{% hint style="info" %}\nWords.\n{% endhint %}',
+            "handbook/life/all money.md": "# Money",
+            "handbook/life/old.md": "# Not in the contents",
+            "README.md": "# For contributors",
+        },
+        2,
+    ),
     "an Obsidian vault": (
         {
             ".obsidian/app.json": "{}",

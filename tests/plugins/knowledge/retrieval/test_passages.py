@@ -323,6 +323,7 @@ def test_an_icon_in_a_heading_is_no_part_of_it() -> None:
     ("text", "said"),
     [
         ("Set snake\\_case, not \\*.", "Set snake_case, not *."),
+        ("It is 5.\\\nIt is due.\\\n", "It is 5. It is due."),
         ("A Map\\<string\\> or a \\[list\\].", "A Map<string> or a [list]."),
         ("1\\. is no list; `a\\_b` is code.", "1. is no list; a\\_b is code."),
         ("{{% alert title=\"x\" %}}\nMind it.\n{{% /alert %}}", "Mind it."),
