@@ -1,7 +1,8 @@
 """What a text says of itself below its title, as records of decisions and minutes do.
 
 ``## Status`` with ``Superceded by [9. Help](0009-help.md)`` below it is how adr-tools writes it,
-``* Status: accepted`` and ``Date: 2016-02-12`` below the title how MADR 2 and others do.
+``* Status: accepted`` and ``Date: 2016-02-12`` below the title how MADR 2 and others do, and Notion
+with ``Tags: people, welcome``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ MAX_LINES = 30
 """Lines of a text that are looked at."""
 MAX_STATUS_CHARACTERS = 200
 _LINE = re.compile(
-    r" {0,3}(?:[-*+] )?\*{0,2}(?P<name>status|date)\*{0,2}:\*{0,2}[ \t]*(?P<said>\S[^\n]{0,200})",
+    r" {0,3}(?:[-*+] )?\*{0,2}(?P<name>status|date|tags)\*{0,2}:\*{0,2}[ \t]*"
+    r"(?P<said>\S[^\n]{0,200})",
     re.IGNORECASE,
 )
 _TITLE, _SECTION = re.compile(r"# "), re.compile(r"#{2,6} ")
@@ -28,7 +30,7 @@ _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 
 
 def with_stated(fields: Mapping[str, Any], body: str) -> Mapping[str, Any]:
-    """The frontmatter's fields, and the status and the date that the text states beside them.
+    """The frontmatter's fields, and what the text states beside them.
 
     A note that says its type is written for Porch, and has its status where it belongs.
 
@@ -40,7 +42,7 @@ def with_stated(fields: Mapping[str, Any], body: str) -> Mapping[str, Any]:
 
 
 def stated(body: str) -> Mapping[str, str | datetime]:
-    """The status and the date that a text states, by their fields.
+    """The status, the date and the tags that a text states, by their fields.
 
     Args:
         body: the text, without its frontmatter.
@@ -63,11 +65,11 @@ def _below_title(lines: Sequence[str]) -> Iterator[tuple[str, str | datetime]]:
         if (written := _LINE.fullmatch(line.rstrip())) is None:
             continue
         said = written["said"].strip("* \t")
-        if written["name"].lower() == "status":
-            yield "status", said
-        else:
-            with suppress(ValueError):  # it is prose then
-                yield "date", parse_date(said)
+        if (name := written["name"].lower()) != "date":
+            yield name, said
+            continue
+        with suppress(ValueError):  # it is prose then
+            yield name, parse_date(said)
 
 
 def _of_section(lines: Sequence[str]) -> str | None:

@@ -42,6 +42,11 @@ def test_what_is_prose_or_code_states_nothing(body: str) -> None:
     assert not stated(body)
 
 
+def test_an_export_of_notion_states_its_tags() -> None:
+    body = "# Onboarding\n\nStatus: Done\nTags: people, welcome\nOwner: Ann\n\nCome in.\n"
+    assert stated(body) == {"status": "Done", "tags": "people, welcome"}
+
+
 def test_what_the_frontmatter_says_counts_before_the_text() -> None:
     body = "# Shell\n\nStatus: rejected\n"
     assert with_stated({}, body) == {"status": "rejected"}
