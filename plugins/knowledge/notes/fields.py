@@ -111,7 +111,12 @@ def parse_texts(value: Any) -> list[str]:
 
 
 def parse_tags(value: Any) -> list[str]:
-    """A list of tags, also as ``a, b``, without the ``#`` of a hashtag, none twice."""
+    """A list of tags, also as ``a, b``, without the ``#`` of a hashtag, none twice.
+
+    GitBook has objects in the list, with the tag under its name.
+    """
+    if isinstance(value, list):
+        value = [each.get("tag", each) if isinstance(each, dict) else each for each in value]
     words = [word for text in parse_texts(value) for word in text.split(",")]
     return list(dict.fromkeys(tag for word in words if (tag := word.strip().lstrip("#"))))
 
