@@ -150,7 +150,8 @@ async def test_another_session_cannot_answer_a_question(wire):
     await (await wire.begin()).send(reply).start()
     await session.call("echo", LEGACY).reply()
     assert not answer.task.done()
-    await answer.leave()
+    await session.send(reply | {"result": {"action": "decline"}}).start()
+    assert (await answer.reply())["result"]["content"][0]["text"] == "They said decline."
 
 
 async def test_a_session_of_one_caller_is_unknown_to_another(wire, member):
