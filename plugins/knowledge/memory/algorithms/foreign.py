@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from gateway.toolkit.languages import DEFAULT, language_of
 from gateway.toolkit.words import STOP_WORDS
@@ -80,17 +81,14 @@ def has_english(text: str) -> bool:
     return any(map(_is_english, _TOKEN.findall(text)))
 
 
+@lru_cache(maxsize=256)  # what somebody writes is compared with dozens of entries
 def is_foreign(text: str) -> bool:
     """Whether a text is not English, as far as its letters and commonest words show.
 
     Args:
         text: what somebody said; of a few words in Latin letters nothing is known.
     """
-    letters = [each for each in text if each.isalpha()]
-    latin = sum(unicodedata.name(each, "").startswith("LATIN") for each in letters)
-    if latin * 2 < len(letters):
-        return True
-    if _told_by_others(text):
+    if _is_in_other_letters(text) or _told_by_others(text):
         return True
     words = _WORD.findall(_without_names(text).lower())
     if len(words) < MIN_WORDS or has_english(text):
@@ -99,6 +97,15 @@ def is_foreign(text: str) -> bool:
     if language_of(text) == DEFAULT:
         return not english and len(words) >= MIN_WITHOUT_ENGLISH
     return english < MAX_ENGLISH
+
+
+def _is_in_other_letters(text: str) -> bool:
+    """Whether most letters of a text are not Latin."""
+    if text.isascii():
+        return False
+    letters = [each for each in text if each.isalpha()]
+    latin = sum(unicodedata.name(each, "").startswith("LATIN") for each in letters)
+    return latin * 2 < len(letters)
 
 
 def _without_names(text: str) -> str:

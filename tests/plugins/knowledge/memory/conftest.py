@@ -38,13 +38,14 @@ DEE = Caller("person:dee", Tier.PUBLIC, name="Dee")
 
 
 class Clock:
-    """A time that goes on by a second whenever somebody looks."""
+    """A time that goes on whenever somebody looks, by a second if nothing else is said."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: timedelta = timedelta(seconds=1)) -> None:
         self.time = NOON
+        self._step = step
 
     def __call__(self) -> datetime:
-        self.time += timedelta(seconds=1)
+        self.time += self._step
         return self.time
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ async def replicas(
 ) -> AsyncGenerator[list[World]]:
     """Two processes of one portal, of which each is slow to hear of the other."""
     monkeypatch.setattr(vector_follower, "POLL_INTERVAL_S", 60.0)
-    clock = Clock()
+    clock = Clock(timedelta(milliseconds=1))  # what is a moment ago ends after five seconds
     async with AsyncExitStack() as stack:
         yield [
             await stack.enter_async_context(
