@@ -26,6 +26,7 @@ _MONTHS = {
     for number, name in enumerate(line.split(), 1)
 }
 _NAMED = rf"\b(?P<name>{'|'.join(_MONTHS)})\b"
+_MAY_HAVE_YEAR = re.compile(r"(?:19|20)[0-9]{2}|[^\x00-\x7f]")
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\d)"
 _DAY = r"(?<!\d)(?P<day>\d\d?)"
 _AFTER = r"(?:st|nd|rd|th|er|\.)?"
@@ -46,6 +47,8 @@ _FORMS = tuple(
 
 def written_days(text: str) -> Iterator[str]:
     """The days of a text, as ``2024-04-10``, and its months without a day, as ``2024-04``."""
+    if not _MAY_HAVE_YEAR.search(text):  # quick, and nearly always the answer
+        return
     said = unmarked(text)
     for form in _FORMS:
         yield from filter(None, map(_day, form.finditer(said)))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.word_forms import singular
 
+_FIGURE = re.compile(r"\d")
 _FIGURES = r"0*(?P<number>\d{1,6})(?![^\W_]|[./-]\d)"
 """A number that no date and no version goes on: ``notes-2024-05-01``, ``release 1.2``."""
 _NUMBER = re.compile(rf"(?<![^\W_])(?P<kind>[^\W\d_]{{2,12}})[ _#-]{{0,2}}{_FIGURES}")
@@ -44,17 +44,26 @@ def numbers_of(entry: DocumentEntry) -> Iterator[str]:
 
     A version counts wherever it stands in them: "What is new in 3.12".
     """
-    called = (one_line(entry.title), *entry.aliases, PurePosixPath(entry.path).stem)
+    names = (one_line(entry.title), *entry.aliases, stem(entry.path))
+    if not (called := [name for name in names if _FIGURE.search(name)]):
+        return
     found = (_NUMBER.match(name.strip("# ")) for name in called)
     yield from (_form(each["kind"], each["number"]) for each in found if each)
-    yield from _in_folder(PurePosixPath(entry.path))
+    yield from _in_folder(entry.path)
     for name in called:
         yield from _versions(name)
 
 
-def _in_folder(path: PurePosixPath) -> Iterator[str]:
+def stem(path: str) -> str:
+    """The name of the file at a path, without its ending."""
+    file = path.rpartition("/")[2]
+    return file.rpartition(".")[0] or file
+
+
+def _in_folder(path: str) -> Iterator[str]:
     """The number of a file that has its kind from the folder it is in."""
-    found, kind = _BARE.match(path.stem), singular(path.parent.name.casefold())
+    folder = path.rpartition("/")[0].rpartition("/")[2]
+    found, kind = _BARE.match(stem(path)), singular(folder.casefold())
     if found and kind:
         yield _form(kind, found["number"])
         if kind in _ALSO:
