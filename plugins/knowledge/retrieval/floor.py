@@ -56,19 +56,25 @@ _LATIN = "LATIN"
 _EAST_ASIAN = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
 
 
-def least_score(
-    model: str | None, question: str, languages: Collection[str], scripts: Collection[str]
-) -> float:
-    """The score, 0 to 1, that the best document has to have.
+def tells_languages(model: str | None) -> bool:
+    """Whether a model finds texts of one language nearer than those of two.
 
     Args:
         model: the portal's, if it has one.
+    """
+    return model is not None and _IS_E5.search(model) is not None
+
+
+def least_score(question: str, languages: Collection[str], scripts: Collection[str]) -> float:
+    """The score, 0 to 1, that the best document has to have, with a model that tells languages.
+
+    Args:
         question: the question.
         languages: those of the base's documents, as far as there are stemmers for them.
         scripts: what their titles are written in (:func:`scripts_of`).
     """
     script = _script(question)
-    if not model or not _IS_E5.search(model) or script not in scripts:
+    if script not in scripts:
         return FLOOR
     own = (told_language(question) or DEFAULT) if script == _LATIN else None
     return OWN_LANGUAGE_FLOOR if own is None or own in languages else FLOOR

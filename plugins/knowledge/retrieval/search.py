@@ -22,7 +22,14 @@ from plugins.knowledge.retrieval import bm25, foreign_questions, rerank
 from plugins.knowledge.retrieval.asked import PAYLOAD, Asked
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
-from plugins.knowledge.retrieval.floor import least_score, nothing_fits, reaches, scripts_of
+from plugins.knowledge.retrieval.floor import (
+    FLOOR,
+    least_score,
+    nothing_fits,
+    reaches,
+    scripts_of,
+    tells_languages,
+)
 from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion, stop_words_of
 from plugins.knowledge.retrieval.holding import Found, best_first, holding_first, with_successors
 from plugins.knowledge.retrieval.index import Index
@@ -193,10 +200,12 @@ class Search:
         self, embedder: Embedder | None, question: str, languages: Sequence[str], up_to: Tier
     ) -> float:
         """The score that the best document has to have."""
+        if not tells_languages(embedder.model if embedder else None):
+            return FLOOR
         entries, known = self._store.entries(up_to), self._scripts.get(up_to)
         if known is None or known[0] is not entries:
             known = self._scripts[up_to] = entries, scripts_of(entries)
-        return least_score(embedder.model if embedder else None, question, languages, known[1])
+        return least_score(question, languages, known[1])
 
     def _where(self, filters: SearchFilters, up_to: Tier) -> tuple[Condition, ...]:
         # Where nothing is hidden from this tier, the store need not check it for each passage,
