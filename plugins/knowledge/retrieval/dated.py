@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.retrieval.asked_times import asked_time
 from plugins.knowledge.retrieval.markup import one_line
-from plugins.knowledge.retrieval.numbered import stem
+from plugins.knowledge.retrieval.numbered import file_name
 from plugins.knowledge.written_days import month_of, written_days
 
 _MAX_DAYS = 8
@@ -40,6 +40,6 @@ def days(question: str, now: datetime) -> set[str]:
 
 def days_of(entry: DocumentEntry) -> Iterator[str]:
     """The days in the name of a document's file and in its title, each with its month."""
-    for name in (stem(entry.path), one_line(entry.title)):
+    for name in (file_name(entry.path), one_line(entry.title)):
         for found in written_days(name):
             yield from (found, month_of(found))

@@ -44,7 +44,7 @@ def numbers_of(entry: DocumentEntry) -> Iterator[str]:
 
     A version counts wherever it stands in them: "What is new in 3.12".
     """
-    names = (one_line(entry.title), *entry.aliases, stem(entry.path))
+    names = (one_line(entry.title), *entry.aliases, file_name(entry.path))
     if not (called := [name for name in names if _FIGURE.search(name)]):
         return
     found = (_NUMBER.match(name.strip("# ")) for name in called)
@@ -54,7 +54,7 @@ def numbers_of(entry: DocumentEntry) -> Iterator[str]:
         yield from _versions(name)
 
 
-def stem(path: str) -> str:
+def file_name(path: str) -> str:
     """The name of the file at a path, without its ending."""
     file = path.rpartition("/")[2]
     return file.rpartition(".")[0] or file
@@ -63,7 +63,7 @@ def stem(path: str) -> str:
 def _in_folder(path: str) -> Iterator[str]:
     """The number of a file that has its kind from the folder it is in."""
     folder = path.rpartition("/")[0].rpartition("/")[2]
-    found, kind = _BARE.match(stem(path)), singular(folder.casefold())
+    found, kind = _BARE.match(file_name(path)), singular(folder.casefold())
     if found and kind:
         yield _form(kind, found["number"])
         if kind in _ALSO:

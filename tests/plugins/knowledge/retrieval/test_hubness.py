@@ -87,4 +87,4 @@ async def test_a_document_that_goes_by_every_number_goes_by_few_of_them(base, ma
 async def test_a_term_with_every_name_adds_few_of_them_to_a_question(base, make) -> None:
     names = made_up(2, 500)
     await base.put(make("tag/hub", "Nothing.", aliases=names))
-    assert len(base.knowledge.search._names.other_names(names[0], Tier.MEMBERS)) <= MAX_ALIASES + 2
+    assert len(base.knowledge.names.other_names(names[0], Tier.MEMBERS)) <= MAX_ALIASES + 2
