@@ -82,7 +82,9 @@ class SearchResult(Result):
     id: str
     description: Maybe[str] = None
     passage: Maybe[str] = Field(
-        default=None, description="The part that answers best, whole: at most 900 characters."
+        default=None,
+        description="The part that answers best, at most 900 characters, and how its section "
+        "goes on.",
     )
     section: Maybe[list[str]] = Field(
         default=None,

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from plugins.knowledge.outline import Place, outline
@@ -20,10 +21,15 @@ MAX_CHARACTERS = 900
 MIN_CHARACTERS = 300
 """A section shorter than this shares its passage with the next one."""
 
+MAX_FOLLOWING = 400
+"""The most characters of what follows a passage in its section that are shown with it."""
+
 _MAX_HEADING = 120
 _T = TypeVar("_T")
 _SENTENCE_END = re.compile(r"(?<=[.!?:;\u061f\u06d4\u0964])\s+|(?<=[\u3002\uff01\uff1f\uff1b])\s*")
 """Where a sentence ends: with a space, or by the full-width signs of scripts without spaces."""
+_WHOLE = re.compile(rf"\n|{_SENTENCE_END.pattern}")
+"""Where a line or a sentence ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,8 @@ class Passage:
         place: the section it is cited at: the innermost one that all of it stands in.
         places: the sections in it below that one, in reading order.
         starts: where the text of each of these begins in its own.
+        following: how the section in which it ends goes on, in whole sentences or lines, at most
+            :data:`MAX_FOLLOWING` characters; it is shown, and neither embedded nor matched.
     """
 
     trail: tuple[str, ...]
@@ -46,6 +54,7 @@ class Passage:
     place: Place | None = None
     places: tuple[Place, ...] = ()
     starts: tuple[int, ...] = ()
+    following: str = ""
 
     def headed(self, title: str) -> str:
         """The text with its title and heading trail in front, as it is embedded and indexed."""
@@ -77,22 +86,41 @@ def cut(markdown: str) -> list[Passage]:
     blocks = list(_blocks(markdown))
     if not any(block.text for block in blocks):
         return []
-    passages: list[Passage] = []
-    held: list[_Block] = []
+    ends = [*_ends(blocks), len(blocks)]
+    return [
+        _joined(blocks[start:end], _following(blocks, end)) for start, end in pairwise((0, *ends))
+    ]
+
+
+def _ends(blocks: Sequence[_Block]) -> Iterator[int]:
+    """Where the passages end: before these blocks."""
     size, trail = 0, tuple[str, ...]()
-    for block in blocks:
+    for at, block in enumerate(blocks):
+        if not block.text:
+            continue
         is_full = size > 0 and size + len(block.text) > MAX_CHARACTERS
-        if block.text and (is_full or (block.trail != trail and size >= MIN_CHARACTERS)):
-            passages.append(_joined(held))
-            held, size = [], 0
-        held.append(block)
-        if block.text:
-            trail = _shared(trail, block.trail) if size else block.trail
-            size += len(block.text) + 1
-    return [*passages, _joined(held)]
+        if is_full or (block.trail != trail and size >= MIN_CHARACTERS):
+            yield at
+            size = 0
+        trail = _shared(trail, block.trail) if size else block.trail
+        size += len(block.text) + 1
 
 
-def _joined(held: Sequence[_Block]) -> Passage:
+def _following(blocks: Sequence[_Block], end: int) -> str:
+    """How the section of the block before an end goes on after it."""
+    last, said = blocks[end - 1], ""
+    for block in blocks[end:]:
+        is_apart = (block.trail, block.places) != (last.trail, last.places)
+        if is_apart or len(said) > MAX_FOLLOWING:
+            break
+        said += "\n" * bool(said) + block.text
+    if len(said) <= MAX_FOLLOWING:
+        return said
+    ends = [match.start() for match in _WHOLE.finditer(said, 0, MAX_FOLLOWING + 1)]
+    return said[: ends[-1]] if ends else ""
+
+
+def _joined(held: Sequence[_Block], following: str) -> Passage:
     """Blocks as one passage, under the headings that those with a text have in common."""
     trail, *others = [block.trail for block in held if block.text]
     for other in others:
@@ -111,7 +139,8 @@ def _joined(held: Sequence[_Block]) -> Passage:
             starts.setdefault(place, len(text))
         text += block.text
     own = common[-1] if common else None
-    return Passage(trail, text, tuple(under), own, tuple(starts), tuple(starts.values()))
+    within = tuple(starts), tuple(starts.values())
+    return Passage(trail, text, tuple(under), own, *within, following)
 
 
 def _blocks(markdown: str) -> Iterator[_Block]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LAYOUT = 12
+LAYOUT = 13
 """The version of what is stored here; a new one has every document indexed again."""
 
 HEADS = Condition("ordinal", at_most=0)
@@ -202,6 +202,7 @@ def _texts(prepared: Prepared) -> Iterator[tuple[str, str, dict[str, Any]]]:
                 "text": passage.text if passage else "",
                 "section": list(passage.trail) if passage else [],
                 **({"under": list(passage.under)} if passage and passage.under else {}),
+                **({"following": passage.following} if passage and passage.following else {}),
                 **_places(passage),
             },
         )

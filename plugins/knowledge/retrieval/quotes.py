@@ -2,7 +2,8 @@
 
 A model alone picks what is about the question, words alone what repeats it. On 220 questions whose
 answer is known to the letter, the first passage of a long text that the mix picks holds the answer
-in 0.79 and 0.67 of cases, the model's in 0.49 and 0.49 (decision 0044).
+in 0.79 and 0.69 of cases, the model's in 0.49 and 0.49; with how its section goes on, 0.87 and 0.74
+(decision 0044).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ MAX_FURTHER = 2
 _MIN_SHARE = 0.8
 """The share of its document's best score that a further passage has to have."""
 _PER_DOCUMENT = 8
-_PAYLOAD = ("key", "text", "section", "places", "starts", "ordinal", "language")
+_PAYLOAD = ("key", "text", "following", "section", "places", "starts", "ordinal", "language")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Quote:
         text: the passage.
         place: the section it is cited at; None where it stands above the first heading.
         score: how well it answers; compares within one question only.
+        ordinal: which passage of its document it is, from 1.
+        following: how its section goes on.
         places: the sections within it, where it is of several short ones.
         starts: where the text of each of these begins in its own.
         language: the document's.
@@ -47,6 +50,8 @@ class Quote:
     text: str
     place: Place | None
     score: float
+    ordinal: int
+    following: str = ""
     places: tuple[Place, ...] = ()
     starts: tuple[int, ...] = ()
     language: str = DEFAULT
@@ -55,6 +60,11 @@ class Quote:
     def section(self) -> tuple[str, ...]:
         """The headings it stands under, the outermost first."""
         return self.place.trail if self.place else ()
+
+    @property
+    def whole(self) -> str:
+        """The passage and how its section goes on, since it ends where the model's reach does."""
+        return f"{self.text}\n{self.following}" if self.following else self.text
 
     def citing(self, question: str) -> Quote:
         """The same, cited at the section in it that says most of the question.
@@ -112,10 +122,20 @@ async def _nearest(
     return _mixed(found.get(MEANING, []), found.get(TERMS, []))
 
 
-def further(found: Sequence[Quote]) -> Sequence[Quote]:
-    """What of a document is shown beside its best passage."""
-    near = [one for one in found[1:] if one.score >= _MIN_SHARE * found[0].score]
-    return near[:MAX_FURTHER]
+def shown(found: Sequence[Quote]) -> tuple[Quote, Sequence[Quote]]:
+    """The best passage of a document, and what is shown beside it.
+
+    One that is shown anyway and goes on where the best one ends is a part of that.
+
+    Args:
+        found: the passages that answer best, the best first; at least one.
+    """
+    best, *others = found
+    near = [one for one in others if one.score >= _MIN_SHARE * best.score]
+    for one in near:
+        if best.following and one.ordinal == best.ordinal + 1 and not one.places:
+            return replace(best, following=one.text), [each for each in near if each is not one]
+    return best, near
 
 
 def _mixed(by_meaning: Sequence[Hit], by_words: Sequence[Hit]) -> dict[str, list[Quote]]:
@@ -142,6 +162,8 @@ def _quote(hit: Hit, score: float) -> Quote:
         hit.payload["text"],
         _place(own) if own else None,
         score,
+        hit.payload["ordinal"],
+        hit.payload.get("following") or "",
         tuple(_place(one) for one, _ in zip(within, starts, strict=False)),
         starts,
         hit.payload.get("language") or DEFAULT,

@@ -38,7 +38,7 @@ from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.own_language import language_weights
 from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE
 from plugins.knowledge.retrieval.questions import check_question
-from plugins.knowledge.retrieval.quotes import further, quotes
+from plugins.knowledge.retrieval.quotes import quotes, shown
 from plugins.knowledge.retrieval.readable import UNREAD_NOTE, reads
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate
 from plugins.knowledge.standing import Standings
@@ -132,8 +132,8 @@ class Search:
         if not found:
             return self._answer([], matches, asked, nothing_fits(one.entry for one in nearest))
         found = await self._ordered(question, found, filters, up_to, asked)
-        shown = await self._quoted(found[: filters.limit], asked)
-        results = [self._result(question, one, up_to) for one in shown]
+        quoted = await self._quoted(found[: filters.limit], asked)
+        results = [self._result(question, one, up_to) for one in quoted]
         results = await self._with_documents(results, up_to) if documents else results
         return self._answer(results, matches, asked, "")
 
@@ -305,13 +305,14 @@ class Search:
 
     def _result(self, question: str, found: Found, up_to: Tier) -> SearchResult:
         entry = found.entry
-        best = found.quotes[0].citing(question) if found.quotes else None
+        quoted, further = shown(found.quotes) if found.quotes else (None, ())
+        best = quoted.citing(question) if quoted else None
         return SearchResult(
             title=one_line(entry.title),
             content_type=entry.content_type,
             id=entry.id,
             description=entry.description or None,
-            passage=best.text if best else None,
+            passage=best.whole if best else None,
             section=list(best.section) or None if best else None,
             passages=[
                 QuotedPassage(
@@ -319,7 +320,7 @@ class Search:
                     section=list(one.section) or None,
                     permalink=self._permalinks.of(entry, one.place),
                 )
-                for one in (each.citing(question) for each in further(found.quotes))
+                for one in (each.citing(question) for each in further)
             ]
             or None,
             group=entry.group or None,

@@ -1,4 +1,5 @@
 import time
+from itertools import zip_longest
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from plugins.knowledge.outline import outline
 from plugins.knowledge.retrieval.excerpts import MAX_CHARACTERS as LONGEST_EXCERPT
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.markup import one_line, plain
-from plugins.knowledge.retrieval.passages import MAX_CHARACTERS, cut, fingerprint
+from plugins.knowledge.retrieval.passages import MAX_CHARACTERS, MAX_FOLLOWING, cut, fingerprint
 
 MARKDOWN = st.text(alphabet=st.sampled_from("ab .\n#*_`[](){}%<>!|-&'\"0\u00e9"), max_size=3000)
 
@@ -43,6 +44,32 @@ def test_every_heading_belongs_to_a_passage(markdown: str) -> None:
     passages = cut(f"{markdown}\n\n# Zorblax\n\nx\n\n## Quokka\n\n## Wombat\n\ny\n")
     said = "\n".join("\n".join((*one.trail, *one.under, one.text)) for one in passages)
     assert all(word in said for word in ("Zorblax", "Quokka", "Wombat"))
+
+
+def test_a_passage_knows_how_its_section_goes_on() -> None:
+    said = [f"Sentence {number} says something worth reading." for number in range(60)]
+    first, second, *_, last = passages = cut(f"# Trip\n\n{' '.join(said)}\n\n# Train\n\nx")
+    assert second.text.startswith(first.following)
+    assert first.following.endswith("reading.")
+    assert all(350 < len(one.following) <= MAX_FOLLOWING for one in passages[:-3])
+    assert (passages[-2].following, last.following) == ("", "")
+
+
+def test_code_goes_on_with_whole_lines_and_one_endless_line_with_nothing() -> None:
+    lines = [f"step({number})" for number in range(300)]
+    code, *_ = cut("# Run\n\n```python\n" + "\n".join(lines) + "\n```\n")
+    assert code.following
+    assert set(code.following.split("\n")) <= set(lines)
+    assert cut(f"# Key\n\n{'0' * 4000}")[0].following == ""
+
+
+@given(MARKDOWN)
+def test_what_follows_a_passage_begins_the_next_one(markdown: str) -> None:
+    passages = cut(markdown)
+    for one, following in zip_longest(passages, passages[1:]):
+        rest = "" if following is None else f"{following.text}\n{following.following}"
+        assert rest.startswith(one.following)
+        assert len(one.following) <= MAX_FOLLOWING
 
 
 def test_underlined_headings_cut_as_others_do_and_those_in_code_do_not() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.contract import Tier
 from plugins.knowledge.retrieval.filters import SearchFilters
-from plugins.knowledge.retrieval.passages import MAX_CHARACTERS
+from plugins.knowledge.retrieval.passages import MAX_CHARACTERS, MAX_FOLLOWING
 from tests.plugins.knowledge.retrieval.conftest import Base
 
 FILLER = "Nothing of note happened in the long season that came before it. " * 7
@@ -54,6 +54,27 @@ async def test_the_shown_passage_is_whole(base: Base, make: Callable[..., Any]) 
     await base.put(make("pattern/long", sections(A="The lighthouse is old.")))
     (result,) = (await base.knowledge.search("lighthouse", OPEN, Tier.OPEN)).results
     assert 450 < len(result.passage or "") <= MAX_CHARACTERS
+
+
+async def test_a_passage_goes_on_where_the_cut_parted_what_was_said_from_the_answer(
+    base: Base, make: Callable[..., Any]
+) -> None:
+    """What the model reads at once ends in the middle of a section, and the answer comes next."""
+    parted = f"The lighthouse was sold. {FILLER}{FILLER[:380]}The buyer was Zebulon. {FILLER}"
+    await base.put(make("pattern/sold", f"## Sale\n\n{parted}\n\n## Later\n\n{FILLER}"))
+    (result,) = (await base.knowledge.search("who bought the lighthouse", OPEN, Tier.OPEN)).results
+    assert "The buyer was Zebulon." in (result.passage or "")[MAX_CHARACTERS - 60 :]
+    assert len(result.passage or "") <= MAX_CHARACTERS + 1 + MAX_FOLLOWING
+
+
+async def test_passages_that_are_both_shown_and_follow_each_other_are_one(
+    base: Base, make: Callable[..., Any]
+) -> None:
+    river = "The river floods the meadow. " * 29
+    await base.put(make("pattern/river", f"## Flood\n\n{river}\n\n{river}It ends here."))
+    (result,) = (await base.knowledge.search("river floods", OPEN, Tier.OPEN)).results
+    assert (result.passage or "").endswith("It ends here.")
+    assert result.passages is None
 
 
 async def test_a_document_without_prose_has_no_passage(
