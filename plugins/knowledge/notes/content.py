@@ -24,6 +24,7 @@ from pydantic.alias_generators import to_camel
 
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.fields import Email, Maybe, Tags, Text, Texts, Url, When, Word, end_of
+from plugins.knowledge.notes.lean_model import LeanModel
 
 MAX_CLAIMED = 20
 """Documents that one can say to supersede, or to contest: nothing supersedes everything."""
@@ -38,7 +39,7 @@ def _not_everything(named: list[str]) -> list[str]:
 Claimed = Annotated[Texts, AfterValidator(_not_everything)]
 
 
-class FileFields(BaseModel):
+class FileFields(LeanModel):
     """What every type has (``FileSchema``)."""
 
     model_config = ConfigDict(

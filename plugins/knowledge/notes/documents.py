@@ -5,19 +5,20 @@ from __future__ import annotations
 import unicodedata
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from gateway.contract import Tier
 from plugins.knowledge.notes.content import Content
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.fields import NO_BEGINNING, Maybe, end_of
+from plugins.knowledge.notes.lean_model import LeanModel
 
 STATED_BY_SYNC = frozenset({"synced_at", "commit_sha", "changed_at"})
 """The fields that tell when and from which commit a document was written, and not what it says."""
 
 
-class DocumentEntry(BaseModel):
+class DocumentEntry(LeanModel):
     """All of a document but its body: what lists, filters and lookups need.
 
     Attributes:

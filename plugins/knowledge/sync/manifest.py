@@ -15,12 +15,13 @@ from pydantic import BaseModel, Field
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.notes.fields import Maybe
 from plugins.knowledge.notes.frontmatter import Problem
+from plugins.knowledge.notes.lean_model import LeanModel
 
 FORMAT = 1
 """The version of a manifest's form; one of another is not read, and all files are read again."""
 
 
-class FileRecord(BaseModel):
+class FileRecord(LeanModel):
     """What is known of one file.
 
     Attributes:
