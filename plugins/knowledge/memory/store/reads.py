@@ -103,14 +103,9 @@ class Reads:
             behind: whether only the turn of a conversation counts that stands behind the same one.
         """
         now = self.clock()
-        alike = sa.select(entries).where(
-            entries.c.owner == record.owner,
-            entries.c.fingerprint == record.fingerprint,
-            entries.c.layer == str(record.layer),
-            unmarked(),  # what was true before is said anew
-            is_live(now),
-        )
-        found = [record_of(row) for row in await connection.execute(alike, key_values(keys, now))]
+        own = {name: str(getattr(record, name)) for name in ("owner", "fingerprint", "layer")}
+        rows = await connection.execute(_said_alike(), key_values(keys, now) | own)
+        found = [record_of(row) for row in rows]
         said, is_event = record.validity, record.layer is Layer.EPISODIC
         return [
             each
@@ -333,6 +328,13 @@ class Reads:
         """Which filters a question has, and all that its conditions compare with."""
         by = question.entry_filter
         return FilterShape.of(by), key_values(question.keys, self.clock()) | filter_values(by)
+
+
+@lru_cache(maxsize=1)
+def _said_alike() -> Select[Any]:
+    """An owner's entries of a layer that say the same; what was true before is said anew."""
+    own = (entries.c[name] == sa.bindparam(name) for name in ("owner", "fingerprint", "layer"))
+    return sa.select(entries).where(*own, unmarked(), is_live())
 
 
 @lru_cache(maxsize=1)

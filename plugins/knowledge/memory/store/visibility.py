@@ -20,6 +20,7 @@ from plugins.knowledge.memory.model.record import UPKEEP
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.tables import entries, labels, relations, versions
 
+_NOW = sa.bindparam("now", type_=entries.c.expires.type)
 MARKING = tuple(str(each) for each in Relation if each.marks_the_other)
 """How an entry goes together with an earlier one that is then not sure to hold."""
 
@@ -60,8 +61,7 @@ def readable(which: FromClause = entries) -> ColumnElement[bool]:
     Args:
         which: the table of the entries, or an alias of it.
     """
-    now = sa.bindparam("now", type_=entries.c.expires.type)
-    return sa.and_(_live_at(now, which), _labelled("readers", which))
+    return sa.and_(_live_at(_NOW, which), _labelled("readers", which))
 
 
 def key_values(keys: Iterable[str], now: datetime) -> dict[str, Any]:
@@ -94,9 +94,13 @@ def known_to_owner(now: datetime) -> Callable[[FromClause], ColumnElement[bool]]
     return known
 
 
-def is_live(now: datetime) -> ColumnElement[bool]:
-    """That an entry is neither forgotten nor expired."""
-    return _live_at(now)
+def is_live(now: datetime | None = None) -> ColumnElement[bool]:
+    """That an entry is neither forgotten nor expired.
+
+    Args:
+        now: what has expired by then is gone; else it is one of :func:`key_values`.
+    """
+    return _live_at(_NOW if now is None else now)
 
 
 def filter_conditions(shape: FilterShape) -> list[ColumnElement[bool]]:
