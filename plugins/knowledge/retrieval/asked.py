@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from gateway.contract import Collection, Condition, Hit, Sparse, VectorQuery
 from gateway.toolkit.bm25 import term_id
+from plugins.knowledge.retrieval import bm25
+from plugins.knowledge.retrieval.code_names import CodeName, weights
 from plugins.knowledge.retrieval.floor import by_language, least_share, saying
 from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion
 from plugins.knowledge.retrieval.points import MEANING, TERMS, WHOLE, placed
@@ -17,6 +19,8 @@ MAX_POINTS = 5000
 documents."""
 PAYLOAD = ("key", "text", "section", "under", "ordinal", "language")
 """What is wanted of points whose texts are looked at."""
+_MAX_CODE_HITS = 60
+"""Passages that are looked through for names out of code."""
 _MAX_MEASURED = 600
 """Heads and passages of candidates that are compared."""
 
@@ -31,12 +35,14 @@ class Asked:
     Attributes:
         question: the question.
         collection: what answers it.
-        queries: what it is compared with there, and what narrows it.
+        queries: what it is compared with there.
+        where: what narrows it.
         languages: those of the documents.
         documents: how many documents there are.
         named: keys of documents whose name it is.
         tagged: keys of documents of which it is a tag.
         numbered: keys of documents that go by a number or a day in it.
+        code: the names out of code that it has, each with the keys of documents that are called so.
         anew: whether a former collection answers, by words.
         is_read: whether the model can read it; else no meanings are compared.
         foreign: the question, where it is in another language than the model's.
@@ -48,11 +54,13 @@ class Asked:
     question: str
     collection: Collection
     queries: Mapping[str, VectorQuery]
+    where: tuple[Condition, ...]
     languages: tuple[str, ...]
     documents: int
     named: frozenset[str]
     tagged: frozenset[str]
     numbered: frozenset[str]
+    code: Mapping[CodeName, Set[str]]
     anew: bool
     is_read: bool
     foreign: ForeignQuestion | None
@@ -72,7 +80,27 @@ class Asked:
             name: answer if query.payload else placed(answer)
             for (name, query), answer in zip(self.queries.items(), answers, strict=True)
         }
-        return self._hits(found)
+        return replace(self._hits(found), coded=await self._coded())
+
+    async def _coded(self) -> dict[str, float]:
+        """What documents gain by its names out of code, of what the filters admit."""
+        queries = self.code_queries(self.where, _MAX_CODE_HITS, PAYLOAD)
+        found = await self.collection.search(queries) if queries else ()
+        having = [hit for answer in found for hit in answer]
+        return weights([*self.code], having, [*self.code.values()])
+
+    def code_queries(
+        self, where: tuple[Condition, ...], limit: int, payload: tuple[str, ...]
+    ) -> list[VectorQuery]:
+        """What finds passages that may have its names out of code, each name by itself.
+
+        Args:
+            where: what narrows them.
+            limit: how many are wanted, at most.
+            payload: what is wanted of each.
+        """
+        asked = (bm25.query(one.words, self.languages) for one in self.code)
+        return [VectorQuery(TERMS, one, where, limit, payload) for one in asked if one.indices]
 
     def weighed(self, hits: Hits) -> list[Candidate]:
         """The documents of hits, best first."""
@@ -90,7 +118,12 @@ class Asked:
         known = {TERMS: _keys(hits.terms), WHOLE: _keys(hits.whole)}
         asked = {name: keys - known.get(name, set()) for name in self.queries}
         every = await self._wide(_MAX_MEASURED, asked)
-        every = replace(every, terms=[*hits.terms, *every.terms], whole=[*hits.whole, *every.whole])
+        every = replace(
+            every,
+            terms=[*hits.terms, *every.terms],
+            whole=[*hits.whole, *every.whole],
+            coded=hits.coded,
+        )
         return [one for one in self.weighed(every) if one.key in keys]
 
     async def everything(self) -> list[Candidate]:
@@ -99,7 +132,7 @@ class Asked:
         What holds the question word for word says every word of it: :meth:`saying` has it.
         """
         hits = await self._wide(MAX_POINTS)
-        return self.weighed(replace(hits, is_complete=True))
+        return self.weighed(replace(hits, is_complete=True, coded=await self._coded()))
 
     async def saying(self, keys: Set[str] | None = None) -> set[str]:
         """The keys of documents that say enough of the question's words to answer it.
@@ -111,7 +144,7 @@ class Asked:
         words = sorted({word for one in asked.values() for word in one})
         if not words:
             return set()
-        where = self.queries[TERMS].where if keys is None else only(keys)
+        where = self.where if keys is None else only(keys)
         queries = [
             VectorQuery(TERMS, Sparse((term_id(word),), (1.0,)), where, MAX_POINTS)
             for word in words

@@ -16,6 +16,7 @@ from gateway.contract import Tier
 from gateway.toolkit.words import terms, words
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.documents import DocumentEntry
+from plugins.knowledge.retrieval.code_names import CodeName, code_names
 from plugins.knowledge.retrieval.dated import days, days_of
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.numbered import numbers, numbers_of
@@ -104,6 +105,13 @@ class Names:
         named = numbers(asked) | days(asked, datetime.now(UTC))
         keys = {key: None for number in sorted(named) for key in self._numbers.get(number, ())}
         return self._shown(keys, up_to)
+
+    def coded(self, question: str, up_to: Tier) -> dict[CodeName, frozenset[str]]:
+        """The names out of code in a question, each with the keys of what is called so."""
+        return {
+            name: frozenset(one.key for one in self.find(name.written, up_to))
+            for name in code_names(question)
+        }
 
     def other_names(self, question: str, up_to: Tier) -> dict[str, float]:
         """What the lexicon also calls the terms that a question has, so that both are sought.

@@ -9,15 +9,18 @@ in 0.79 and 0.69 of cases, the model's in 0.49 and 0.49; with how its section go
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from gateway.contract import Collection, Condition, Hit, VectorQuery
+from gateway.contract import Condition, Hit, VectorQuery
 from gateway.toolkit.anchors import anchor
 from gateway.toolkit.languages import DEFAULT
 from gateway.toolkit.words import terms
 from plugins.knowledge.outline import Place
+from plugins.knowledge.retrieval.asked import Asked
+from plugins.knowledge.retrieval.code_names import QUOTED, place_of
+from plugins.knowledge.retrieval.code_names import Place as Where
 from plugins.knowledge.retrieval.points import MEANING, TERMS
 
 W_WORDS = 0.6
@@ -66,60 +69,62 @@ class Quote:
         """The passage and how its section goes on, since it ends where the model's reach does."""
         return f"{self.text}\n{self.following}" if self.following else self.text
 
-    def citing(self, question: str) -> Quote:
+    def citing(self, asked: Asked) -> Quote:
         """The same, cited at the section in it that says most of the question.
 
-        Headings above a section count as its own words do. Of sections that say as much, the one
-        whose own heading says more is cited, and else the first, which is that of the passage.
+        A heading that is a name out of code of the question says most. Headings above a section
+        count as its own words do. Of sections that say as much, the one whose own heading says more
+        is cited, and else the first, which is that of the passage.
         """
         if not self.places:
             return self
-        asked = frozenset(terms(question, language=self.language))
+        sought = frozenset(terms(asked.question, language=self.language))
         starts = (0, *self.starts, len(self.text))
-        best, most = self.place, (0, 0)
+        best, most = self.place, (Where.NOWHERE, 0, 0)
         for place, (start, end) in zip((self.place, *self.places), pairwise(starts), strict=True):
             *above, heading = place.trail if place else ("",)
-            named = self._said(heading) & asked
-            said = named | asked & self._said(" ".join((*above, self.text[start:end])))
-            if (len(said), len(named)) > most:
-                best, most = place, (len(said), len(named))
+            named = self._said(heading) & sought
+            said = named | sought & self._said(" ".join((*above, self.text[start:end])))
+            found = (place_of([*asked.code], [heading], ""), len(said), len(named))
+            if found > most:
+                best, most = place, found
         return replace(self, place=best)
 
     def _said(self, text: str) -> frozenset[str]:
         return frozenset(terms(text, language=self.language))
 
 
-async def quotes(
-    collection: Collection, asked: Mapping[str, VectorQuery], keys: Sequence[str]
-) -> dict[str, list[Quote]]:
+async def quotes(asked: Asked, keys: Sequence[str]) -> dict[str, list[Quote]]:
     """The passages of documents that answer best and may be shown, the best first.
 
     The passages of a long document may be all that a search gives; so those of which none was among
     them are asked for again, by themselves, until no passage is left of any.
 
     Args:
-        collection: the points.
-        asked: the question, by what it is compared with.
+        asked: the question.
         keys: the documents.
     """
     found: dict[str, list[Quote]] = {}
     left = list(keys)
-    while left and (some := await _nearest(collection, asked, left)):
+    while left and (some := await _nearest(asked, left)):
         found |= some
         left = [key for key in left if key not in some]
     return found
 
 
-async def _nearest(
-    collection: Collection, asked: Mapping[str, VectorQuery], keys: Sequence[str]
-) -> dict[str, list[Quote]]:
+async def _nearest(asked: Asked, keys: Sequence[str]) -> dict[str, list[Quote]]:
     """The passages that answer best, of all the documents together."""
     where = (Condition("key", any_of=tuple(keys)), Condition("ordinal", at_least=1))
     limit = _PER_DOCUMENT * (len(keys) + 1)
-    using = [name for name in (MEANING, TERMS) if name in asked]
-    queries = [VectorQuery(name, asked[name].vector, where, limit, _PAYLOAD) for name in using]
-    found = dict(zip(using, await collection.search(queries), strict=True))
-    return _mixed(found.get(MEANING, []), found.get(TERMS, []))
+    using = [name for name in (MEANING, TERMS) if name in asked.queries]
+    queries = [
+        *(VectorQuery(one, asked.queries[one].vector, where, limit, _PAYLOAD) for one in using),
+        *asked.code_queries(where, limit, _PAYLOAD),
+    ]
+    answers = await asked.collection.search(queries)
+    found = dict(zip(using, answers, strict=False))
+    having = [hit for answer in answers[len(using) :] for hit in answer]
+    return _mixed(asked, found.get(MEANING, []), found.get(TERMS, []), having)
 
 
 def shown(found: Sequence[Quote]) -> tuple[Quote, Sequence[Quote]]:
@@ -138,21 +143,31 @@ def shown(found: Sequence[Quote]) -> tuple[Quote, Sequence[Quote]]:
     return best, near
 
 
-def _mixed(by_meaning: Sequence[Hit], by_words: Sequence[Hit]) -> dict[str, list[Quote]]:
+def _mixed(
+    asked: Asked, by_meaning: Sequence[Hit], by_words: Sequence[Hit], having: Sequence[Hit]
+) -> dict[str, list[Quote]]:
     least = by_meaning[-1].score if by_meaning else 0.0
     most = max((hit.score for hit in by_words), default=0.0) or 1.0
     near = {hit.id: hit.score for hit in by_meaning}
     said = {hit.id: hit.score / most for hit in by_words}
-    hits = {hit.id: hit for hit in (*by_meaning, *by_words)}
+    hits = {hit.id: hit for hit in (*by_meaning, *by_words, *having)}
     grouped: defaultdict[str, list[tuple[float, int, Hit]]] = defaultdict(list)
     for id, hit in hits.items():
-        score = near.get(id, least) + W_WORDS * said.get(id, 0.0)
+        score = near.get(id, least) + W_WORDS * said.get(id, 0.0) + _by_names(asked, hit)
         grouped[hit.payload["key"]].append((-score, hit.payload["ordinal"], hit))
     best = {
         key: sorted(ranked, key=lambda one: one[:2])[: 1 + MAX_FURTHER]
         for key, ranked in grouped.items()
     }
     return {key: [_quote(hit, -score) for score, _, hit in ranked] for key, ranked in best.items()}
+
+
+def _by_names(asked: Asked, hit: Hit) -> float:
+    """What a passage gains by names out of code, which its own headings tell best."""
+    said = hit.payload
+    places = said.get("places") or ()
+    headings = [place[-3] for place in places if place]
+    return QUOTED[place_of([*asked.code], headings, said["text"])] if asked.code else 0.0
 
 
 def _quote(hit: Hit, score: float) -> Quote:

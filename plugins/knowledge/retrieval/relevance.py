@@ -16,8 +16,8 @@ base that it had not seen. Decision 0044 has both, and what else was tried.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from gateway.contract import Hit
@@ -69,6 +69,7 @@ class Hits:
         named: keys of documents whose name the question is.
         tagged: keys of documents of which the question is a tag.
         numbered: keys of documents that go by a number or a day in the question.
+        coded: what documents gain by names out of code that the question has, by their keys.
         is_complete: whether passages and heads that are not among these are nowhere, and count
             nothing; else they are taken to be as near as the last that is.
     """
@@ -80,6 +81,7 @@ class Hits:
     named: frozenset[str]
     tagged: frozenset[str] = frozenset()
     numbered: frozenset[str] = frozenset()
+    coded: Mapping[str, float] = field(default_factory=dict)
     is_complete: bool = False
 
     def measured(self, near: Iterable[Hit]) -> Hits:
@@ -140,11 +142,12 @@ def rank(question: str, hits: Hits, documents: int) -> list[Candidate]:
             + W_VERBATIM * (key in verbatim)
             + W_NAMED * (key in hits.named)
             + tagged * (key in hits.tagged)
-            + numbered * (key in hits.numbered),
+            + numbered * (key in hits.numbered)
+            + hits.coded.get(key, 0.0),
             by_terms.get(key, 0.0),
         )
         for key in hits.named.union(
-            hits.tagged, hits.numbered, by_passage, by_head, by_terms, by_whole
+            hits.tagged, hits.numbered, hits.coded, by_passage, by_head, by_terms, by_whole
         )
     ]
     return sorted(ranked, key=lambda one: (-one.score, -one.terms, one.key))

@@ -133,7 +133,7 @@ class Search:
             return self._answer([], matches, asked, nothing_fits(one.entry for one in nearest))
         found = await self._ordered(question, found, filters, up_to, asked)
         quoted = await self._quoted(found[: filters.limit], asked)
-        results = [self._result(question, one, up_to) for one in quoted]
+        results = [self._result(asked, one, up_to) for one in quoted]
         results = await self._with_documents(results, up_to) if documents else results
         return self._answer(results, matches, asked, "")
 
@@ -183,11 +183,13 @@ class Search:
             question=question,
             collection=former or self._index.collection,
             queries=queries,
+            where=where,
             languages=languages,
             documents=len(self._store.entries(up_to)),
             named=frozenset(one.key for one in self._names.find(question, up_to)),
             tagged=frozenset(one.key for one in self._names.tagged(question, up_to)),
             numbered=frozenset(one.key for one in self._names.numbered(question, up_to)),
+            code=self._names.coded(question, up_to),
             anew=former is not None,
             is_read=is_read,
             foreign=foreign if former is None else None,
@@ -286,7 +288,7 @@ class Search:
     async def _quoted(self, found: Sequence[Found], asked: Asked) -> list[Found]:
         """What was found, with the passages that are shown of it."""
         missing = [one.entry.key for one in found if not one.quotes]
-        picked = await quotes(asked.collection, asked.queries, missing)
+        picked = await quotes(asked, missing)
         return [replace(one, quotes=one.quotes or picked.get(one.entry.key, ())) for one in found]
 
     async def _judged(self, question: str, found: list[Found], asked: Asked) -> list[Found]:
@@ -303,10 +305,10 @@ class Search:
         rated = [replace(one, rating=rating) for one, rating in zip(found, judged, strict=True)]
         return sorted(rated, key=lambda one: -(one.rating or 0.0))
 
-    def _result(self, question: str, found: Found, up_to: Tier) -> SearchResult:
+    def _result(self, asked: Asked, found: Found, up_to: Tier) -> SearchResult:
         entry = found.entry
         quoted, further = shown(found.quotes) if found.quotes else (None, ())
-        best = quoted.citing(question) if quoted else None
+        best = quoted.citing(asked) if quoted else None
         return SearchResult(
             title=one_line(entry.title),
             content_type=entry.content_type,
@@ -316,11 +318,11 @@ class Search:
             section=list(best.section) or None if best else None,
             passages=[
                 QuotedPassage(
-                    text=excerpt(one.text, question),
+                    text=excerpt(one.text, asked.question),
                     section=list(one.section) or None,
                     permalink=self._permalinks.of(entry, one.place),
                 )
-                for one in (each.citing(question) for each in further)
+                for one in (each.citing(asked) for each in further)
             ]
             or None,
             group=entry.group or None,
