@@ -83,8 +83,8 @@ class SearchResult(Result):
     description: Maybe[str] = None
     passage: Maybe[str] = Field(
         default=None,
-        description="The part that answers best, at most 900 characters, and how its section "
-        "goes on.",
+        description="The part that answers best, at most 900 characters and its headings, and how "
+        "its section goes on.",
     )
     section: Maybe[list[str]] = Field(
         default=None,

@@ -65,9 +65,18 @@ class Quote:
         return self.place.trail if self.place else ()
 
     @property
+    def headed(self) -> str:
+        """The passage with the headings of the sections in it, each on a line of its own."""
+        text = self.text
+        for place, start in reversed([*zip(self.places, self.starts, strict=True)]):
+            above = text[:start].rstrip("\n")
+            text = (f"{above}\n\n" if above else "") + f"{place.trail[-1]}\n" + text[start:]
+        return text
+
+    @property
     def whole(self) -> str:
-        """The passage and how its section goes on, since it ends where the model's reach does."""
-        return f"{self.text}\n{self.following}" if self.following else self.text
+        """The same, and how its section goes on, since it ends where the model's reach does."""
+        return f"{self.headed}\n{self.following}" if self.following else self.headed
 
     def citing(self, asked: Asked) -> Quote:
         """The same, cited at the section in it that says most of the question.

@@ -298,7 +298,7 @@ class Search:
         found = await self._quoted(found, asked)
         passages = [
             f"{one_line(one.entry.title)}\n"
-            + (one.quotes[0].text if one.quotes else one.entry.description)
+            + (one.quotes[0].headed if one.quotes else one.entry.description)
             for one in found
         ]
         judged = await rerank.scores(reranker, self._host.cache, question, passages)
@@ -318,7 +318,7 @@ class Search:
             section=list(best.section) or None if best else None,
             passages=[
                 QuotedPassage(
-                    text=excerpt(one.text, asked.question),
+                    text=excerpt(one.headed, asked.question),
                     section=list(one.section) or None,
                     permalink=self._permalinks.of(entry, one.place),
                 )

@@ -148,3 +148,13 @@ async def test_a_section_is_cited_for_other_forms_of_a_word_as_its_language_has_
     await base.put(make("article/huerto", text, title="Huerto", lang="es"))
     (result,) = (await base.knowledge.search("recoger manguera", OPEN, Tier.OPEN)).results
     assert result.section == ["Riego"]
+
+
+async def test_a_passage_of_short_sections_shows_their_headings(
+    base: Base, make: Callable[..., Any]
+) -> None:
+    options = "## Options\n\n### --quiet\n\nPrints less.\n\n### --loud\n\nPrints more.\n"
+    await base.put(make("file/cli", options))
+    (result,) = (await base.knowledge.search("is it loud?", OPEN, Tier.OPEN)).results
+    assert result.passage == "--quiet\nPrints less.\n\n--loud\nPrints more."
+    assert result.section == ["Options", "--loud"]
