@@ -141,7 +141,7 @@ def handle_state(
         sources=[
             SourceState(
                 source=follower.source.key,
-                commit=follower.source.listing.commit,
+                commit=handle.sync.commits.get(follower.source.key, ""),
                 synced=follower.source.listing.synced,
                 looked=follower.looked,
                 behind=follower.error,

@@ -68,7 +68,7 @@ async def open_handle(
         sync_loop = SyncLoop(host, store, sync, sources, namespace)
         verifier = Verifier(sources, host.objects, index, rules, sync.own)
         async with open_followers(
-            config, host, sync, sources, sync_loop.sync_once, retry
+            config, host, sync, sources, sync_loop.take_in, retry
         ) as followers:
             sync_loop.set_followers(followers)
             remote = {one.source.key: one.file_history for one in followers}

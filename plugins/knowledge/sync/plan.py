@@ -203,7 +203,7 @@ class Planner:
     def _read(self, path: str) -> None:
         for source, scan in self._scans:
             file, old = scan.files.get(path), self._manifest.files.get(path)
-            if file is None or (note := source.read(file, scan.commit)) is None:
+            if file is None or scan.is_away or (note := source.read(file, scan.commit)) is None:
                 continue
             self._notes[path] = note
             same = old is not None and old.text == _text(note)

@@ -62,11 +62,14 @@ class Scan:
         files: by their path.
         commit: the commit that is checked out, or an empty text.
         problems: files that cannot be notes.
+        is_away: whether it cannot be listed just now; the files are those that are known, and none
+            can be read.
     """
 
     files: dict[str, File] = field(default_factory=dict)
     commit: str = ""
     problems: list[Problem] = field(default_factory=list)
+    is_away: bool = False
 
 
 class NoteSource:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Collection, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +17,7 @@ from plugins.knowledge.notes.conversion import is_available
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.adopt import adopt_manifest, manifest_changes
-from plugins.knowledge.sync.emptied import refuse_emptied
+from plugins.knowledge.sync.away import Scans, scan_all
 from plugins.knowledge.sync.freshness import Freshness
 from plugins.knowledge.sync.manifest import Manifest, without
 from plugins.knowledge.sync.manifests import Manifests
@@ -128,12 +128,18 @@ class Sync:
         self._manifest = Manifest()
         self._freshness = Freshness()
         self._seen = ""
+        self._away: list[str] = []
         self._running = asyncio.Lock()
 
     @property
     def is_running(self) -> bool:
         """Whether store and index are being brought up to date, or compared, just now."""
         return self._running.locked()
+
+    @property
+    def commits(self) -> Mapping[str, str]:
+        """The commit of each source that is served, by its key."""
+        return self._manifest.commits
 
     def unfinished(self) -> str:
         """What an answer says while it comes from a part of the base; else an empty text."""
@@ -154,8 +160,9 @@ class Sync:
             progress: told how far the sync is, where it has documents to write.
 
         Raises:
-            OSError: a source cannot be listed, or the store not written; what was served
-                before is served on, and the next sync takes up the rest.
+            OSError: no source can be listed, or the store not written; what was served
+                before is served on, and the next sync takes up the rest. Where some cannot be
+                listed, the others are synced, and ``status.error`` names these.
         """
         async with self._running:
             try:
@@ -163,7 +170,7 @@ class Sync:
             except Exception as error:
                 self.status.error = str(error) or type(error).__name__
                 raise
-            self.status.error = ""
+            self.status.error = "; ".join(self._away)
             self.status.ready = True
             self.index.is_lost &= self._manifest.index != self.index.fingerprint
             if len(outcome.written) >= MANY_DOCUMENTS:
@@ -343,12 +350,11 @@ class Sync:
         self,
         instead: tuple[NoteSource, Scan] | None = None,
         convert: Collection[str] | None = None,
-    ) -> tuple[list[tuple[NoteSource, Scan]], Planner]:
+    ) -> tuple[Scans, Planner]:
         """A planner for what the sources hold; ``instead`` is what one of them will hold."""
         if instead is None:
-            scans = [(source, source.scan()) for source in self._sources]
-            if not self.removes_emptied:
-                refuse_emptied(scans, self._manifest)
+            emptied = self.removes_emptied
+            scans, self._away = scan_all(self._sources, self._manifest, emptied=emptied)
         else:
             scans = [instead]
         known, index = self._manifest, self.index.fingerprint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -198,7 +198,7 @@ class SyncLoop:
         try:
             outcome = await self._sync.adopt()
         except Exception as error:
-            self._log_once(error)
+            self._log_failure(error)
             return
         if outcome.changed:
             for follower in self.followers:
@@ -225,15 +225,22 @@ class SyncLoop:
             self._host.log.debug("others are not told of the sync", reason=str(error))
 
     async def sync_once(self) -> bool:
-        """Sync, log what changed and tell the clients; false where it has to be tried again."""
+        """Sync; false where it has to be tried again, be it for one source that is away."""
+        return await self.take_in() and not self._sync.status.error
+
+    async def take_in(self) -> bool:
+        """Sync, log what changed and tell the clients; false where that failed."""
         try:
             with progress_bar.progress_bar(self._host.log, self.progress) as tell:
                 with span("sync knowledge", root=True):
                     outcome = await self._sync.run(tell)
         except Exception as error:
-            self._log_once(error)
+            self._log_failure(error)
             return False
-        self._logged = ""
+        if away := self._sync.status.error:
+            self._log_once("a source is away, trying again", away)
+        else:
+            self._logged = ""
         self._name_secrets()
         if outcome.recorded:
             await self._publish()
@@ -266,7 +273,8 @@ class SyncLoop:
         if better:
             facts["advice"] = better
         if self.followers:
-            facts["commits"] = {one.source.key: one.source.listing.commit for one in self.followers}
+            keys = [follower.source.key for follower in self.followers]
+            facts["commits"] = {key: self._sync.commits.get(key, "") for key in keys}
         behind = [follower.error for follower in self.followers if follower.error]
         if said := status.error or "; ".join(behind):
             kept = f" {served} documents of the last sync are served." if served else ""
@@ -335,12 +343,15 @@ class SyncLoop:
             uri = f"{self._base}/{quote(path)}"
             self._host.changed(Change(self._host.plugin, "resource", uri))
 
-    def _log_once(self, error: Exception) -> None:
-        """Log a failure, but not again at every retry; its traceback if it is no one's fault."""
+    def _log_failure(self, error: Exception) -> None:
+        """Log a failure, with its traceback if it is no one's fault."""
         reason = str(error) or type(error).__name__
+        self._log_once("sync failed, trying again", reason, log_fields(error))
+
+    def _log_once(self, event: str, reason: str, told: Mapping[str, Any] | None = None) -> None:
+        """Log what goes wrong, but not again at every retry."""
         if reason != self._logged:
-            told = log_fields(error) | {"reason": reason}
-            self._host.log.error("sync failed, trying again", **told)
+            self._host.log.error(event, **{**(told or {}), "reason": reason})
             self._logged = reason
 
 

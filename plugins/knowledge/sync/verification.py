@@ -29,6 +29,7 @@ from plugins.knowledge.notes.ids import (
 from plugins.knowledge.notes.note import Origin, parse
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.index_contents import IndexContents
+from plugins.knowledge.sync.away import scan_all
 from plugins.knowledge.sync.differences import Difference, Kind
 from plugins.knowledge.sync.follower import Follower
 from plugins.knowledge.sync.github import FETCHED, LISTINGS, GithubSource, blob_id
@@ -144,7 +145,9 @@ class Verifier:
         self, manifest: Manifest, found: Comparison
     ) -> Mapping[str, tuple[NoteSource, File]]:
         """Every note that the sources hold; what has changed since the sync is a difference."""
-        scans = [(one, await asyncio.to_thread(one.scan)) for one in self.sources]
+        scans, away = await asyncio.to_thread(scan_all, self.sources, manifest)
+        for reason in away:
+            found.add("source", reason)
         planner = Planner(manifest, scans, self.rules, self.index.fingerprint)
         for path in planner.stale():
             what = "changed since it was synced" if path in manifest.files else "not synced yet"
