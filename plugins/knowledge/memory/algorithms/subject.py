@@ -53,6 +53,15 @@ def subject_of(question: str) -> str:
     return " ".join(kept)
 
 
+def without_verbs(question: str) -> str:
+    """The words of a question without its verbs: what it is about, and what it asks of that.
+
+    Args:
+        question: as it was asked.
+    """
+    return " ".join(word for word in _WORD.findall(question) if not _is_verb(word))
+
+
 def _without_participle(question: str) -> str:
     """A question without what is done; a shed, a bed and a seed end alike and are things.
 

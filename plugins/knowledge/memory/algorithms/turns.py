@@ -2,14 +2,15 @@
 
 "Better than I feared" answers a question about the exam where the turn before it asked for the
 exam. So a turn is worth a part of what its neighbours are worth beyond it; the one before counts
-more, since answers follow questions.
+more, since answers follow questions. A turn that only asks is no answer: the next one has its
+place, unless that asks as well, and is shown with it.
 
 What was found in a turn has words of it: of the two, one is an answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
 from plugins.knowledge.memory.model.labels import voice_of
@@ -50,7 +51,10 @@ def follows(record: Record, before: Record | None) -> bool:
 
 
 def with_neighbours(
-    ranked: Sequence[Scored], neighbours: Sequence[Scored], least: float
+    ranked: Sequence[Scored],
+    neighbours: Sequence[Scored],
+    least: float,
+    asking: Collection[int] = (),
 ) -> list[Scored]:
     """Turns with what their neighbours tell of them, in no order.
 
@@ -58,16 +62,27 @@ def with_neighbours(
         ranked: what was found.
         neighbours: the turns before and after the best of these; some of them among these.
         least: the score of a neighbour that was not found itself.
+        asking: the numbers of turns that only ask something.
     """
     known = {one.number: one.with_score(least) for one in neighbours}
     known |= {one.number: one for one in ranked}
     after = {one.follows: one for one in known.values() if one.follows is not None}
-    found = []
-    for one in known.values():
-        more = _beyond(one, known.get(one.follows or 0), W_BEFORE)
-        more += _beyond(one, after.get(one.number), W_AFTER)
-        found.append(one.with_score(min(1.0, one.score + more)) if more else one)
-    return found
+    found: dict[int, Scored] = {}
+    for number, one in sorted(known.items()):  # a turn that asks is weighed before its answer
+        before = known.get(one.follows or 0)
+        more = _beyond(one, before, W_BEFORE) + _beyond(one, after.get(number), W_AFTER)
+        found[number] = one.with_score(min(1.0, one.score + more)) if more else one
+        if before is not None and before.number in asking and number not in asking:
+            found[number] = _as_answer(found[number], found[before.number])
+    return list(found.values())
+
+
+def _as_answer(one: Scored, question: Scored) -> Scored:
+    """The turn after one that asks, which answers as well as that fits."""
+    fits = None
+    if one.fit is not None or question.fit is not None:
+        fits = max(one.fit or 0.0, question.fit or 0.0)
+    return one.with_score(max(one.score, question.score), fit=fits, asked=question.id)
 
 
 def _beyond(one: Scored, neighbour: Scored | None, share: float) -> float:
@@ -89,12 +104,14 @@ def is_found_in(one: Scored, other: Scored) -> bool:
 def without_repeats(ranked: Sequence[Scored]) -> list[Scored]:
     """Answers without turns beside what was found in them, or without that beside its turn.
 
+    A turn that only asks is not among them where one that answers it is.
+
     Args:
         ranked: what was found, the best first; that order stays.
     """
     turns = {one.number: one for one in ranked if one.number}
     answered: set[int] = set()
-    repeats: set[str] = set()
+    repeats = {one.asked for one in ranked if one.asked is not None}
     for one in ranked:
         turn = turns.get(one.taken_from or 0)
         if turn is None or turn.number in answered:

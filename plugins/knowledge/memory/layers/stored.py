@@ -21,6 +21,7 @@ from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, OWNER_ONLY
 from plugins.knowledge.memory.model.labels import agent
 from plugins.knowledge.memory.model.query_context import LayerAnswers, Question, Scored
 from plugins.knowledge.memory.model.requests import Mode
+from plugins.knowledge.memory.store.asking import asking_among
 from plugins.knowledge.memory.store.reads import Reads, WordAnswers
 from plugins.knowledge.memory.store.vectors import MemoryVectors, NearVector
 
@@ -169,7 +170,9 @@ class StoredLayer:
         ranked = merge_results([ranked])
         if numbers := best_numbers(ranked):
             beside = await self._reads.neighbours(numbers, self.layer, question)
-            ranked = sort_by_score(with_neighbours(ranked, beside, least))
+            among = {one.number for one in (*ranked, *beside)}
+            asking = await asking_among(self._reads.database, among)
+            ranked = sort_by_score(with_neighbours(ranked, beside, least, asking))
         return ranked
 
     async def _worth(self, ids: Collection[str], question: Question) -> Mapping[str, float]:

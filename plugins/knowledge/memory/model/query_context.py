@@ -141,6 +141,7 @@ class Scored(Struct, frozen=True):
         follows: the number of the turn of a conversation before it, or None.
         taken_from: the number of the turn whose words it has, where it was found in one.
         link: what leads to it from another answer, where that is why it is one.
+        asked: the id of the turn before it, where that only asks something.
         version: which of its versions was found; 0 where there is one alone.
         says_all: whether it has every word of the question.
         passage: which passage of it is that near; 0 for its beginning.
@@ -158,6 +159,7 @@ class Scored(Struct, frozen=True):
     follows: int | None = None
     taken_from: int | None = None
     link: Link | None = None
+    asked: str | None = None
     version: int = 0
     says_all: bool = False
     passage: int = 0

@@ -60,6 +60,12 @@ class LinkedBy(BaseModel):
     entry_id: str = Field(description="The other answer.")
 
 
+CONTEXT_FIELD = (
+    "Of what was said in a conversation: what the turn before it asked, or all of its turn."
+)
+"""What an answer says of its field with what was said around it."""
+
+
 class QueryResult(BaseModel):
     """One answer."""
 
@@ -75,6 +81,7 @@ class QueryResult(BaseModel):
     linked_by: LinkedBy | None = Field(
         None, description="Where it answers by what it shares with another answer."
     )
+    context: str | None = Field(None, description=CONTEXT_FIELD)
     passage: int = Field(0, exclude=True)
     """Which passage of it is near to the question, for who shows a part of it alone."""
 

@@ -41,6 +41,7 @@ from plugins.knowledge.memory.model.responses import (
 )
 from plugins.knowledge.memory.query.authors import Authors
 from plugins.knowledge.memory.query.compared import Compared
+from plugins.knowledge.memory.query.context import context_of
 from plugins.knowledge.memory.query.highlights import highlight
 from plugins.knowledge.memory.query.layer_search import (
     CombinedAnswers,
@@ -181,7 +182,7 @@ class QueryEngine:
         gathered = _said_once(await self.linked.joined(gathered, question))
         if layers and len(gathered.failed) == len(gathered.asked) and not gathered.found:
             raise _no_answer(gathered.notes)
-        challenges = await self.standing.challenges(gathered.found, question.keys)
+        challenges = await self.standing.challenges(gathered.found, question)
         found = await self.standing.ordered(gathered.found, challenges, question)
         return Compared(gathered, challenges, found)
 
@@ -323,6 +324,7 @@ class QueryEngine:
         authors = await self.authors.of(shown, question.person)
         changed = await self.standing.changed_sources(shown, question.keys)
         worded = await reworded(self.standing.reads, shown, question)
+        context = await context_of(self.standing.reads, page, records, question.keys)
         return [
             QueryResult(
                 layer=records[one.id].layer,
@@ -338,6 +340,7 @@ class QueryEngine:
                 ),
                 passage=one.passage,
                 linked_by=one.link and LinkedBy(name=one.link.name, entry_id=one.link.entry),
+                context=context.get(one.id),
             )
             for one in page
             if one.id in records

@@ -14,6 +14,7 @@ from plugins.knowledge.memory.model.query_context import EntrySource, Question, 
 from plugins.knowledge.memory.model.record import NOBODY, Record
 from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.query.earlier_answers import said_since
 from plugins.knowledge.memory.query.moments import dated_back, has_begun, held_at, since
 from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.memory.store.relations import Challenge, Relations
@@ -77,14 +78,15 @@ class StandingOrder:
     notes: EntrySource
     review_age: timedelta = DEFAULT_REVIEW_AGE
 
-    async def challenges(self, found: Sequence[Scored], keys: frozenset[str]) -> Challenges:
+    async def challenges(self, found: Sequence[Scored], question: Question) -> Challenges:
         """What is at odds with answers, and with that in turn, as far as the caller may read it.
 
         Args:
             found: the answers, the best first.
-            keys: the caller's; what they may not read makes no mark for them.
+            question: who asks, and what; what they may not read makes no mark for them.
         """
-        by_target: dict[str, list[Challenge]] = {}
+        since, keys = await said_since(self.reads, found, question), question.keys
+        by_target = {id: list(some) for id, some in since.items()}
         answers = {one.id for one in found[:NEWER_AMONG]}
         wanted = {one.id for one in found if one.challenged}
         for _ in range(MAX_STEPS):

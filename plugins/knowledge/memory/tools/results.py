@@ -16,7 +16,12 @@ from plugins.knowledge.memory.model.entry import FROM, KnowledgeEntry, Layer
 from plugins.knowledge.memory.model.excerpts import beginning
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import Record, is_generated_id
-from plugins.knowledge.memory.model.responses import QueryResponse, QueryResult, Standing
+from plugins.knowledge.memory.model.responses import (
+    CONTEXT_FIELD,
+    QueryResponse,
+    QueryResult,
+    Standing,
+)
 from plugins.knowledge.memory.model.validity import ANY_TIME
 from plugins.knowledge.memory.query.highlights import best_window
 
@@ -62,6 +67,7 @@ class Remembered(BaseModel):
     shares: str | None = Field(
         None, description="The name it shares with another answer, where that answer led to it."
     )
+    context: str | None = Field(None, description=CONTEXT_FIELD)
 
 
 class Near(BaseModel):
@@ -99,6 +105,7 @@ class Memories(BriefResult):
             known = [f"{each.id}, {each.score}, by {each.by}", *_times(each, each.standing or "")]
             known += [each.standing] if each.standing else []
             known += [f"shares {each.shares}"] if each.shares else []
+            known += [f"context: {each.context}"] if each.context else []
             said = beginning(each.content, MAX_GLANCE) if place else each.content
             lines.append(f"- {name}{said} [{'; '.join(known)}]")
         for near in self.nearest:
@@ -179,6 +186,7 @@ def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
         score=found.score,
         standing=found.standing and found.standing.text,
         shares=found.linked_by and f"{found.linked_by.name} with {found.linked_by.entry_id}",
+        context=found.context,
     )
 
 

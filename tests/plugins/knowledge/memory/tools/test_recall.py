@@ -85,7 +85,7 @@ async def test_what_is_below_the_least_score_is_shown_apart_and_not_counted(worl
     assert (kept[near.id].uses, kept[far.id].uses) == (3, 1)
 
 
-async def call(world: World, name: str, who: Caller = ANA, **args: Any) -> Any:
+async def call(world: World, name: str, who: Caller = ANA, /, **args: Any) -> Any:
     tool = next(each for each in tools(world.memory) if each.name == name)
     assert tool.args is not None
     return await tool.run(tool.args.model_validate(args), who)
