@@ -21,6 +21,9 @@ W_BM25 = 0.035
 """The weight of each unit of BM25; a cosine of 1 has 1."""
 W_VOICE = 0.3
 """The weight of a speaker whom the question names; a cosine of 1 has 1."""
+FAR, NEAR = 0.2, 0.4
+"""Between these similarities that weight grows from nothing to all: who is named says much that is
+beside the question, and "The city, half up front" does not tell where they live."""
 W_WORDS = 0.6
 """Of the fit: how much of what similarity leaves open words can fill."""
 HALF_BM25 = 8.0
@@ -69,7 +72,8 @@ def score(mode: Mode, similarity: float | None, words: float, *, is_named: bool 
         return words
     if mode is Mode.SEMANTIC:
         return similarity
-    return math.tanh(similarity + W_BM25 * bm25_of(words) + W_VOICE * is_named)
+    voice = W_VOICE * min(1.0, max(0.0, (similarity - FAR) / (NEAR - FAR))) if is_named else 0.0
+    return math.tanh(similarity + W_BM25 * bm25_of(words) + voice)
 
 
 def sort_by_score(found: Iterable[Scored]) -> list[Scored]:

@@ -117,3 +117,11 @@ def test_what_several_layers_found_is_listed_once_at_its_best(layers: list[list[
     for one in result:
         assert one.score == max(each.score for each in every if each.id == one.id)
     assert result == sort_by_score(result)
+
+
+def test_who_is_named_counts_as_far_as_they_speak_of_the_matter() -> None:
+    far, near = (
+        score(Mode.HYBRID, alike, 0.0, is_named=True) - score(Mode.HYBRID, alike, 0.0)
+        for alike in (0.2, 0.4)
+    )
+    assert far == 0.0 < near
