@@ -96,6 +96,12 @@ class SearchResult(Result):
     group: Maybe[str] = None
     status: Maybe[str] = None
     tags: Maybe[list[str]] = None
+    version: Maybe[str] = Field(
+        default=None,
+        description="The version of the page, by its folder, where there are several. Name another "
+        "one in the query to have that.",
+    )
+    other_versions: Maybe[list[str]] = Field(default=None, description="The newest first.")
     path: str = Field(description="The note's file in its source.")
     commit: Maybe[str] = Field(default=None, description="The commit that the note was read at.")
     permalink: str = Field(description="Where the passage, or else the document, stands; cite it.")

@@ -22,7 +22,9 @@ PAYLOAD = ("key", "text", "section", "under", "ordinal", "language")
 _MAX_CODE_HITS = 60
 """Passages that are looked through for names out of code."""
 _MAX_MEASURED = 600
-"""Heads and passages of candidates that are compared."""
+"""Heads and passages of candidates that are compared, ..."""
+_PER_CANDIDATE = 20
+"""... or of each, where there are many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class Asked:
         """
         known = {TERMS: _keys(hits.terms), WHOLE: _keys(hits.whole)}
         asked = {name: keys - known.get(name, set()) for name in self.queries}
-        every = await self._wide(_MAX_MEASURED, asked)
+        every = await self._wide(max(_MAX_MEASURED, _PER_CANDIDATE * len(keys)), asked)
         every = replace(
             every,
             terms=[*hits.terms, *every.terms],

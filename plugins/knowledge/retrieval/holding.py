@@ -50,6 +50,22 @@ def with_successors(
     return [*found, *missing.values()]
 
 
+def one_version_each(found: Sequence[Found], shown: Mapping[str, str]) -> list[Found]:
+    """Of each page the version that is shown, where the best of its versions stood.
+
+    Args:
+        found: the best first.
+        shown: the key of that version, by the keys of those that it stands for.
+    """
+    known = {one.entry.key: one for one in found}
+    kept: dict[str, Found] = {}
+    for one in found:
+        key = shown.get(one.entry.key, one.entry.key)
+        if key not in kept:
+            kept[key] = _at_least(known[key], one)
+    return [*kept.values()]
+
+
 def holding_first(
     found: Sequence[Found], succeeding: Places, weights: Mapping[str, float]
 ) -> list[Found]:

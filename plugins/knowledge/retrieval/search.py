@@ -31,7 +31,13 @@ from plugins.knowledge.retrieval.floor import (
     tells_languages,
 )
 from plugins.knowledge.retrieval.foreign_questions import ForeignQuestion, stop_words_of
-from plugins.knowledge.retrieval.holding import Found, best_first, holding_first, with_successors
+from plugins.knowledge.retrieval.holding import (
+    Found,
+    best_first,
+    holding_first,
+    one_version_each,
+    with_successors,
+)
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
@@ -41,6 +47,7 @@ from plugins.knowledge.retrieval.questions import check_question
 from plugins.knowledge.retrieval.quotes import quotes, shown
 from plugins.knowledge.retrieval.readable import UNREAD_NOTE, reads
 from plugins.knowledge.retrieval.relevance import PERFECT, Candidate
+from plugins.knowledge.retrieval.versions import Versions
 from plugins.knowledge.standing import Standings
 from plugins.knowledge.store import Store
 
@@ -95,6 +102,7 @@ class Search:
         self._names = names
         self._permalinks = permalinks
         self._standings = standings
+        self._versions = Versions(store)
         self._scripts: dict[Tier, tuple[Sequence[DocumentEntry], frozenset[str]]] = {}
 
     async def __call__(
@@ -171,14 +179,14 @@ class Search:
         other_names = self._names.other_names(question, up_to)
         stop_words = stop_words_of(foreign, "" if is_read else question)
         sparse = bm25.query(question, languages, other_names, stop_words)
-        queries = {}
+        queries, wider = {}, self._versions.wider
         if sparse.indices:
-            queries[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS, PAYLOAD)
+            queries[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS * wider, PAYLOAD)
         if sparse.indices and former is None:
-            queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS)
+            queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS * wider)
         if embedder is not None and former is None:
             made = await embedder.query(question) if isinstance(meaning, bool) else meaning
-            queries[MEANING] = VectorQuery(MEANING, made, where, _MAX_NEAR)
+            queries[MEANING] = VectorQuery(MEANING, made, where, _MAX_NEAR * wider)
         return Asked(
             question=question,
             collection=former or self._index.collection,
@@ -227,13 +235,20 @@ class Search:
     ) -> tuple[list[Found], list[Found]]:
         """What is nearest, and of that what answers; each the best first."""
         hits = await asked.nearest()
-        first = islice(self._visible(asked.weighed(hits), filters, up_to), _MAX_LIKELY)
+        likely = _MAX_LIKELY * self._versions.wider
+        first = islice(self._visible(asked.weighed(hits), filters, up_to), likely)
         measured = await asked.measured(hits, {one.entry.key for one in first})
         nearest = fitting = list(self._visible(measured, filters, up_to))
         if floor and not any(reaches(one.candidate, asked.least) for one in nearest):
             said = await asked.saying({one.entry.key for one in nearest})
             fitting = [one for one in nearest if one.entry.key in said]
+        nearest, fitting = (self._one_each(asked.question, some) for some in (nearest, fitting))
         return nearest[:MAX_RESULTS], fitting[:MAX_RESULTS]
+
+    def _one_each(self, question: str, found: list[Found]) -> list[Found]:
+        """What was found, with one version of each page."""
+        scores = {one.entry.key: one.candidate.score for one in found}
+        return one_version_each(found, self._versions.one_each(question, scores))
 
     async def _matching(
         self, asked: Asked, found: Sequence[Found], filters: SearchFilters, up_to: Tier
@@ -243,7 +258,9 @@ class Search:
         reaching = {one.key for one in weighed if reaches(one, asked.least)}
         keys = await asked.saying() | reaching
         entries = (self._store.entry(key, up_to) for key in keys)
-        return [one for one in entries if one and self._admitted(one, filters, up_to)]
+        admitted = {one.key: one for one in entries if one and self._admitted(one, filters, up_to)}
+        others = self._versions.one_each(asked.question, dict.fromkeys(admitted, 1.0))
+        return [one for key, one in admitted.items() if others.get(key, key) == key]
 
     def _visible(
         self, ranked: Iterable[Candidate], filters: SearchFilters, up_to: Tier
@@ -277,7 +294,9 @@ class Search:
         found = await self._judged(question, found, asked)
         if filters.sort == "date":
             return sorted(found, key=lambda one: one.entry.written, reverse=True)
-        weights = await language_weights(asked, {one.entry.key for one in found})
+        keys = {one.entry.key for one in found}
+        own, wanted = await language_weights(asked, keys), self._versions.weights(question, keys)
+        weights = {key: own.get(key, 1.0) * wanted.get(key, 1.0) for key in keys}
         if not by_standing:
             return best_first(found, weights)
         succeeding = {one.entry.key: self._standings.succeeding(one.entry, up_to) for one in found}
@@ -309,6 +328,7 @@ class Search:
         entry = found.entry
         quoted, further = shown(found.quotes) if found.quotes else (None, ())
         best = quoted.citing(asked) if quoted else None
+        version, others = self._versions.of(entry, up_to)
         return SearchResult(
             title=one_line(entry.title),
             content_type=entry.content_type,
@@ -328,6 +348,8 @@ class Search:
             group=entry.group or None,
             status=entry.status or None,
             tags=list(entry.tags) or None,
+            version=version or None,
+            other_versions=others or None,
             path=entry.path,
             commit=entry.commit_sha or None,
             permalink=self._permalinks.of(entry, best.place if best else None),

@@ -71,6 +71,7 @@ def document(
     title: str = "",
     tier: Tier = Tier.OPEN,
     date: str = "2024-10-16",
+    path: str = "",
     **metadata: Any,
 ) -> Document:
     """A published document, by its ``contentType/id``."""
@@ -79,7 +80,7 @@ def document(
     return Document(
         id=id,
         content_type=ContentType(content_type),
-        path=f"{key}.md",
+        path=path or f"{key}.md",
         metadata=CONTENT.validate_python({"type": content_type, **fields}),
         content=content,
         synced_at=datetime(2025, 1, 1, tzinfo=UTC),
