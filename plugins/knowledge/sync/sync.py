@@ -29,7 +29,7 @@ from plugins.knowledge.sync.transfer import OnDocuments, Transfer, part_of
 
 Result = TypeVar("Result")
 
-READER_VERSION = 9
+READER_VERSION = 10
 """The version of the code that reads notes: when it changes, every note is read again."""
 
 MANY_DOCUMENTS = 1_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -47,6 +48,52 @@ def test_what_no_reader_sees_is_neither_shown_nor_found() -> None:
     assert passage.trail == ("Loom manual",)
     assert passage.place is not None
     assert passage.text == ("Shuttle\nShuttles are birch.\nSee the fees and other.\n% shown")
+
+
+VERSIONS = """# Locks
+
+```{versionadded} 23.1
+```
+
+````{note}
+:class: wide
+
+Lock **files** are written by `lock`.
+
+```{code-block} sh
+pip lock
+```
+````
+
+:::{deprecated} 25.0
+Use {ref}`lock <lock>`.
+:::
+
+```{toctree}
+:maxdepth: 1
+
+other
+```
+
+~~~{versionchanged} 24.2
+It sorts them.
+~~~
+"""
+
+
+def test_what_directives_say_is_text_and_since_which_version_is_said_in_words() -> None:
+    [passage] = cut(content(VERSIONS))
+    assert passage.text == (
+        "New in version 23.1:\nLock files are written by lock.\npip lock\n"
+        "Deprecated since version 25.0: Use lock.\nChanged in version 24.2: It sorts them."
+    )
+
+
+def test_hostile_directives_are_read_in_no_time() -> None:
+    began = time.process_time()
+    for text in ("```{note}\n", "```{note}\n```\n", "````{note}\n```{tip}\n", ":::{toctree}\n"):
+        content(text * 20_000)
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(
