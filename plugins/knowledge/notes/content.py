@@ -23,7 +23,18 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.fields import Email, Maybe, Tags, Text, Texts, Url, When, Word, end_of
+from plugins.knowledge.notes.fields import (
+    Authors,
+    Email,
+    Maybe,
+    Tags,
+    Text,
+    Texts,
+    Url,
+    When,
+    Word,
+    end_of,
+)
 from plugins.knowledge.notes.lean_model import LeanModel
 
 MAX_CLAIMED = 20
@@ -58,7 +69,7 @@ class FileFields(LeanModel):
     publish: bool = False
     draft: bool = False
     permalink: Maybe[Text] = None
-    author: Maybe[Texts] = None
+    author: Maybe[Authors] = None
     group: Maybe[Text] = None
     tags: Maybe[Tags] = None
     aliases: Maybe[Texts] = None

@@ -42,6 +42,11 @@ _TYPED = re.compile(
 )
 """A note that says its type and whether it is published, which others say too."""
 
+_PARTIAL = re.compile(
+    rb"^import\s+\w+\s+from\s+[\"'][^\"'\n]*/_[^\"'/\n]+\.mdx?[\"']", re.MULTILINE
+)
+"""A page that puts another one in, as MDX does it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -129,13 +134,20 @@ def _docusaurus(directory: Path) -> Layout | None:
     inside = f"{base}/" if base else ""
     folders = dict.fromkeys([f"{inside}docs", "docs", f"{inside}blog", f"{inside}community"])
     there = [folder for folder in folders if (directory / folder).is_dir() and folder != base]
-    settings = _below(*there) | {"map": {"date": "last_update.date"}}
+    settings = _below(*there) | {"map": {"date": "last_update.date", "author": "authors"}}
+    partials = [] if _has_partials(directory, settings) else ["_*"]
     translated = f"{inside}i18n/*/docusaurus-plugin-content-*/current"
     return Layout(
         "Docusaurus",
-        settings | {"exclude": ["_*", "node_modules/"]},
+        settings | {"exclude": [*partials, "node_modules/"]},
         f"/{translated}/" if any(directory.glob(translated)) else "",
     )
+
+
+def _has_partials(directory: Path, settings: Mapping[str, Any]) -> bool:
+    """Whether pages put in others whose names begin with ``_``; what these say is nowhere else."""
+    pages = (path for path in _notes(directory, settings) if not Path(path).name.startswith("_"))
+    return any(_PARTIAL.search(_head(directory / path)) for path in pages)
 
 
 def _starlight(directory: Path) -> Layout | None:

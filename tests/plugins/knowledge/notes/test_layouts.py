@@ -168,6 +168,28 @@ def test_a_tag_in_the_text_of_a_vaults_note_is_one_of_its_tags(tmp_path: Path) -
     assert tags == {"Home.md": ["start"], "Ideas.md": None}
 
 
+def test_what_pages_of_docusaurus_put_in_is_served_as_it_stands_nowhere_else(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "docusaurus.config.js": "",
+        "docs/run.mdx": "---\nauthors: [{name: Ada, url: a}]\n---\n"
+        "import Shell from './settings/_shell.mdx'\n\n# Run\n\n<Shell />",
+        "docs/news.md": "---\nauthor: {name: Bob}\n---\nWords.",
+        "docs/settings/_shell.mdx": "### shell\n\nWhich shell runs scripts.",
+    }
+    directory = laid(tmp_path, files)
+    settings = SourceConfig(directory=directory, layout="auto").laid_out()
+    source = DirectorySource(settings, {}, max_note=10**6)
+    plan = Planner(Manifest(), [(source, source.scan())], "", "").plan()
+    authors = {put.document.path: put.document.metadata.author for put in plan.puts.values()}
+    assert authors == {
+        "docs/news.md": ["Bob"],
+        "docs/run.mdx": ["Ada"],
+        "docs/settings/_shell.mdx": None,
+    }
+
+
 def test_a_vault_without_its_settings_is_known_by_its_links(tmp_path: Path) -> None:
     notes = {f"n{n}.md": f"See [[n{n + 1}]]." for n in range(9)}
     assert recognise(laid(tmp_path, notes)).name == "an Obsidian vault"
