@@ -26,8 +26,12 @@ _PAGE_SUFFIXES = (".html", ".htm")
 _OF_FOLDERS = ("index", "readme", "_index", ".")
 """Names of files that stand for their folder; Hugo calls that of a list of pages ``_index.md``."""
 _LANGUAGE = re.compile(r"[a-z]{2}(?:-[a-z]{2,4})?")
-_STATED_IN = ("permalink", "slug", "redirect_from", "aliases")
+_STATED_IN = ("permalink", "slug", "id", "redirect_from", "aliases")
 """Fields that state addresses on the site: Jekyll's, Hugo's, Docusaurus's and Starlight's."""
+_OF_A_NAME = ("slug", "id")
+"""Those that state the last part of one."""
+_POST = re.compile(r"(?P<folder>(?:[^/]+/)*?)(?:_posts/)?(?P<day>\d{4}-\d\d-\d\d)-(?P<name>[^/]+)")
+"""A post of a blog, which Docusaurus and Jekyll serve below its day."""
 
 
 def meant(address: str, base: DocumentEntry) -> tuple[str, ...]:
@@ -57,8 +61,12 @@ def meant(address: str, base: DocumentEntry) -> tuple[str, ...]:
 
 
 def names_a_note(address: str) -> bool:
-    """Whether an address can be nothing but a note's; another may be that of any file."""
-    return _ending(address_parts(address).path) in ("", *SUFFIXES)
+    """Whether an address can be nothing but a note's; another may be that of any file.
+
+    A site's own front page is often none.
+    """
+    path = address_parts(address).path
+    return path.strip("/") != "" and _ending(path) in ("", *SUFFIXES)
 
 
 def names_a_file(name: str) -> bool:
@@ -79,8 +87,10 @@ def stated(entry: DocumentEntry) -> Iterator[str]:
         path = address.strip("/")
         if path and (address.startswith("/") or (name == "slug" and "/" in path)):
             yield from (stem(posixpath.join(root, path)) for root in _roots(folder))
-        elif path and name == "slug":
+        elif path and name in _OF_A_NAME:
             yield stem(posixpath.join(folder, path))
+    if post := _POST.fullmatch(stem(entry.path)):
+        yield f"{post['folder']}{post['day'].replace('-', '/')}/{post['name']}"
 
 
 def stem(path: str) -> str:

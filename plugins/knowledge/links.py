@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
@@ -88,12 +88,15 @@ class Targets:
         self._store = store
         self._names = names
         self._up_to = up_to
+        self._below: dict[str, DocumentEntry | None] = {}
 
     def of(self, link: Link) -> DocumentEntry | None:
         """The document that a link leads to, or None where it leads nowhere."""
         if link.is_path:
             by_path = next(filter(None, map(self._by_path.get, link.targets)), None)
-            return by_path or next(filter(None, map(self._by_address.get, link.targets)), None)
+            found = by_path or next(filter(None, map(self._by_address.get, link.targets)), None)
+            is_rooted = found is None and link.written.startswith("/")
+            return self._below_a_root(link.targets[0]) if is_rooted else found
         (name,) = link.targets
         if entry := self._at(name):
             return entry
@@ -140,18 +143,29 @@ class Targets:
 
     @cached_property
     def _by_last_part(self) -> dict[str, list[str]]:
-        found: defaultdict[str, list[str]] = defaultdict(list)
-        for path in self._by_path:
-            found[posixpath.basename(path)].append(path)
-        return found
+        return _by_last_part(self._by_path)
+
+    @cached_property
+    def _by_last_part_of_address(self) -> dict[str, list[str]]:
+        return _by_last_part(self._by_address)
 
     def _ending_in(self, path: str) -> DocumentEntry | None:
         stem = addresses.stem(path)
         if known := self._by_path.get(stem):
             return known
-        some = self._by_last_part.get(posixpath.basename(stem), ())
-        longer = next((one for one in some if f"/{one}".endswith(f"/{stem}")), None)
+        longer = next(_ending(stem, self._by_last_part), None)
         return None if longer is None else self._by_path[longer]
+
+    def _below_a_root(self, stem: str) -> DocumentEntry | None:
+        """The document that a site has at a path below its root, where its folder is called else.
+
+        A site may serve ``docs/cli/add.md`` as ``/cli/add``. Of several the one that lies highest.
+        """
+        if stem not in self._below:
+            path = min(_ending(stem, self._by_last_part), key=_height, default="")
+            stated = min(_ending(stem, self._by_last_part_of_address), key=_height, default="")
+            self._below[stem] = self._by_path.get(path) or self._by_address.get(stated)
+        return self._below[stem]
 
 
 class Links:
@@ -248,6 +262,23 @@ def links_of(document: Document) -> Iterator[Link]:
     for name in _FIELDS:
         for said in getattr(document.metadata, name, None) or ():
             yield Link((_unbracketed(said),), False, said)
+
+
+def _by_last_part(paths: Iterable[str]) -> dict[str, list[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        found[posixpath.basename(path)].append(path)
+    return found
+
+
+def _ending(stem: str, by_last_part: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The paths that end in another one; none does in an empty one."""
+    some = by_last_part.get(posixpath.basename(stem), ()) if stem else ()
+    return (one for one in some if f"/{one}".endswith(f"/{stem}"))
+
+
+def _height(path: str) -> tuple[int, str]:
+    return path.count("/"), path
 
 
 def _shared_folders(path: str, other: str) -> int:

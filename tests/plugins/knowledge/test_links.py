@@ -24,6 +24,7 @@ PATHS = {
     "who": "team/who (we are).md",
     "only": "site/docs/en/guides/only.md",
     "list": "site/docs/lists/_index.md",
+    "post": "site/news/2024-05-01-bread.md",
     "exercise": unicodedata.normalize("NFD", "\u00fcbungen/\u00fcbung.md"),
 }
 
@@ -68,6 +69,11 @@ async def base(tmp_path: Path):
         ("sidebar", "../pages/", "pages"),
         ("sidebar", "/", "start"),
         ("pages", "/about", "about"),
+        ("about", "/guides/pages/", "pages"),
+        ("team-about", "/docs/guides/pages", "pages"),
+        ("about", "/guides/only", "only"),
+        ("about", "/2024/05/01/bread", "post"),
+        ("sidebar", "/news/2024/05/01/bread#top", "post"),
         ("team-about", "/about", "about"),
         ("fr-pages", "/guides/only/", "only"),
         ("fr-pages", "/fr/guides/only/", "only"),
@@ -92,8 +98,8 @@ async def test_a_link_leads_to_the_page(base: Base, origin: str, link: str, targ
     [
         ("sidebar", "/guides/gone/"),
         ("sidebar", "/reference/pages/"),
-        ("about", "/guides/pages"),
-        ("team-about", "/docs/guides/pages"),
+        ("about", "guides/pages"),
+        ("team-about", "/uides/pages"),
         ("sidebar", "../../../../../about"),
     ],
 )
@@ -178,6 +184,8 @@ async def test_what_only_looks_like_a_link_leads_nowhere(base: Base, text: str) 
         ({"permalink": "/help/all-pages.html"}, "/help/all-pages.html#top"),
         ({"slug": "all-pages"}, "all-pages"),
         ({"slug": "all-pages"}, "/guides/all-pages/"),
+        ({"id": "all-pages"}, "./all-pages"),
+        ({"id": "all-pages"}, "/guides/all-pages"),
         ({"slug": "help/all-pages"}, "/help/all-pages/"),
         ({"slug": "/help/all-pages"}, "/docs/help/all-pages"),
         ({"redirect_from": ["/old/", "/older/"]}, "/older/"),
@@ -223,6 +231,12 @@ async def test_a_stated_address_leads_nobody_to_a_page_above_their_tier(base: Ba
     for tier, links in ((Tier.OPEN, []), (Tier.MEMBERS, ["pages"]), (Tier.PUBLIC, [])):
         found = await base.knowledge.related(ContentType.ARTICLE, "sidebar", tier)
         assert [one.id for one in found.links or ()] == links
+
+
+async def test_the_front_page_of_a_site_need_not_be_a_document(base: Base) -> None:
+    await base.put(document("article/alone", "See [home](/) and [this](/gone).", path="x/alone.md"))
+    found = await base.knowledge.related(ContentType.ARTICLE, "alone", Tier.OPEN)
+    assert (found.links or [], found.dangling) == ([], ["/gone"])
 
 
 async def test_a_link_to_a_file_that_the_base_lacks_is_not_called_dangling(base: Base) -> None:
