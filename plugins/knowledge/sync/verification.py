@@ -144,7 +144,7 @@ class Verifier:
     async def _scanned(
         self, manifest: Manifest, found: Comparison
     ) -> Mapping[str, tuple[NoteSource, File]]:
-        """Every note that the sources hold; what has changed since the sync is a difference."""
+        """Every note that can be read; what has changed since the sync is a difference."""
         scans, away = await asyncio.to_thread(scan_all, self.sources, manifest)
         for reason in away:
             found.add("source", reason)
@@ -157,7 +157,8 @@ class Verifier:
             if path not in files:
                 key = record.entry.key if record.entry else ""
                 found.add("source", "no longer there, and not synced yet", key, path)
-        return files
+        unread = {path for _, scan in scans if scan.is_away for path in scan.files}
+        return {path: held for path, held in files.items() if path not in unread}
 
     async def _compare(
         self,

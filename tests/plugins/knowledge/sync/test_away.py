@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from plugins.knowledge.sync.sources import SourceMissing
+from tests.plugins.knowledge.sync.test_keys import verifier
 
 
 @pytest.fixture
@@ -97,3 +98,13 @@ async def test_where_all_sources_are_away_the_sync_fails(two: Any) -> None:
     with pytest.raises(SourceMissing):
         await two.sync()
     assert two.keys == ["file/ours", "file/theirs"]
+
+
+async def test_a_comparison_says_of_a_source_that_is_away_that_alone(two: Any) -> None:
+    gone(two)
+    await two.sync()
+    found = await verifier(two).compare()
+    told = [one for one in found.differences if one.kind != "index"]  # which holds times here
+    assert [one.kind for one in told] == ["source"]
+    assert "The notes cannot be listed" in told[0].reason
+    assert found.documents == 2
