@@ -15,6 +15,7 @@ from plugins.knowledge.history.versions import ReadRemote, Versions
 from plugins.knowledge.lexicon import Lexicon
 from plugins.knowledge.links import Links
 from plugins.knowledge.listing import ListFilters, Listing, Order
+from plugins.knowledge.moved import moved
 from plugins.knowledge.notes.content_types import ContentType, matching
 from plugins.knowledge.notes.documents import Document, DocumentEntry
 from plugins.knowledge.permalinks import Permalinks
@@ -173,9 +174,10 @@ class Knowledge:
         raise self.not_found(f"Document not found.{hint}", contentTypes=elsewhere)
 
     def _meant(self, id: str, up_to: Tier) -> DocumentEntry | None:
-        """The document that somebody means who gives this for an id."""
+        """The document that somebody means who gives this for an id, or gave it before a move."""
         called = self.store.entry(id, up_to) or self.neighbours.called(id, up_to)
-        return called or next(iter(self.names.numbered(id, up_to)), None)
+        numbered = called or next(iter(self.names.numbered(id, up_to)), None)
+        return numbered or moved(id, self.store.entries(up_to))
 
     async def answer(self, content_type: ContentType, id: str, up_to: Tier) -> DocumentAnswer:
         """One document, and whether it holds.
