@@ -41,7 +41,7 @@ def backup(setup: Setup, file: Path | None, as_json: bool) -> None:
     chosen = file or Path(f"porch-{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.tar.gz")
     objects = setup.portal.config.services.objects
     try:
-        manifest = back_up(setup.data_dir, _database(setup), objects, chosen)
+        manifest = back_up(setup.data_dir, database_address(setup), objects, chosen)
     except BackupImpossible as error:
         raise click.ClickException(str(error)) from None
     if as_json:
@@ -72,7 +72,7 @@ def restore(ctx: click.Context, setup: Setup, file: Path, verify: bool) -> None:
     from gateway.services.backup import restore as restoring
     from gateway.services.backup.archive import BackupImpossible
 
-    database = _database(setup)
+    database = database_address(setup)
     try:
         manifest = restoring.restore(file, setup.data_dir, database)
     except BackupImpossible as error:
@@ -88,7 +88,12 @@ def restore(ctx: click.Context, setup: Setup, file: Path, verify: bool) -> None:
         ctx.exit(EXIT.PROBLEM if wrong else EXIT.DONE)
 
 
-def _database(setup: Setup) -> str:
+def database_address(setup: Setup) -> str:
+    """The resolved address of the portal's database.
+
+    Raises:
+        ConfigError: the secret that holds it is missing.
+    """
     from gateway.errors import ConfigError
     from gateway.services.secrets import SecretMissing, address
 

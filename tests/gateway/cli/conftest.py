@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 from click.testing import CliRunner, Result
 
@@ -82,6 +84,19 @@ def backed_up(porch: Run, place: Path) -> Path:
     result = porch("backup", "kept.tar.gz")
     assert result.exit_code == EXIT.DONE, result.output
     return place / "kept.tar.gz"
+
+
+@pytest.fixture
+def databases(postgres_url: str) -> Iterator[list[str]]:
+    """The addresses of two empty PostgreSQL databases."""
+    server = postgres_url.replace("+asyncpg", "")
+    names = [f"porch_{uuid.uuid4().hex}" for _ in range(2)]
+    with psycopg.connect(server, autocommit=True) as connection:
+        for name in names:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        yield [f"{server.rpartition('/')[0]}/{name}" for name in names]
+        for name in names:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
 @contextmanager

@@ -9,32 +9,16 @@ import sqlite3
 import tarfile
 import threading
 import time
-import uuid
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import httpx2
-import psycopg
 import pytest
 
 from gateway.cli.options import EXIT
 from gateway.contract import rebuildable
 from tests.gateway.cli.conftest import Run, ready, served
 from tests.journeys.test_serving import request
-
-
-@pytest.fixture
-def databases(postgres_url: str) -> Iterator[list[str]]:
-    """The addresses of two empty PostgreSQL databases."""
-    server = postgres_url.replace("+asyncpg", "")
-    names = [f"porch_{uuid.uuid4().hex}" for _ in range(2)]
-    with psycopg.connect(server, autocommit=True) as connection:
-        for name in names:
-            connection.execute(f"CREATE DATABASE {name}".encode())
-        yield [f"{server.rpartition('/')[0]}/{name}" for name in names]
-        for name in names:
-            connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
 def records(porch: Run) -> list[dict[str, str]]:
