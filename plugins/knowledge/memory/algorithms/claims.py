@@ -31,6 +31,7 @@ _TURN = re.compile(
     r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s+"
 )
 _LABEL = re.compile(r"^([^:.!?\n]{3,60}):\s+(\S.*)$")
+_BY_SOMEBODY = re.compile(r"\brun by (?=[A-Z])")
 _MAY = "May"
 """The month; in lower case it is no month."""
 _PERSONS = {"i": SELF, "my": SELF, "me": SELF, "mine": SELF, "we": US, "our": US, "us": US}
@@ -96,15 +97,42 @@ def claims(text: str, speaker: str = "") -> tuple[Claim, ...]:
         text: an entry.
         speaker: who says "I" in it, where the text does not begin with their name.
     """
+    speaker, text = turn_of(text, speaker)
+    own = frozenset(map(stem, speaker.lower().split()))
+    made = (_claim(each, own) for each in _sentences(text)[:MAX_CLAIMS])
+    return tuple(each for each in made if each.said or each.subject)
+
+
+def turn_of(text: str, speaker: str = "") -> tuple[str, str]:
+    """Who says a text, and what they say: "Ana: it rains" is said by Ana.
+
+    Args:
+        text: an entry.
+        speaker: who says it where it does not begin with a name.
+    """
     text = text.strip()
     match = _TURN.match(text)
     if match and known.CUE_LABEL.match(match[1]):
         match = None  # "Correction: ..." is said by nobody of that name
-    if match and _verb_at(_tokens(text[match.end() :])) is not None:
-        speaker, text = match[1], text[match.end() :]
-    own = frozenset(map(stem, speaker.lower().split()))
-    made = (_claim(each, own) for each in _sentences(text)[:MAX_CLAIMS])
-    return tuple(each for each in made if each.said or each.subject)
+    if match and _is_said(text[match.end() :]):
+        return match[1], text[match.end() :]
+    return speaker, text
+
+
+def _is_said(text: str) -> bool:
+    """Whether a text is what somebody says, and no value: it has a verb, or "we" in front."""
+    tokens = _tokens(text)
+    return _verb_at(tokens) is not None or tokens[:1] in (["I"], ["We"])
+
+
+def terms_of(text: str, speaker: frozenset[str]) -> frozenset[str]:
+    """The terms of some words.
+
+    Args:
+        text: the words.
+        speaker: the terms of who says "I" among them.
+    """
+    return frozenset(_terms(_tokens(text), speaker))
 
 
 def _sentences(text: str) -> list[str]:
@@ -131,6 +159,8 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
     label = _LABEL.match(sentence)
     at, after = _verb_at(tokens), 1
     verb = "" if at is None else _verb(tokens, at)
+    if verb == "run" and _BY_SOMEBODY.search(sentence):
+        verb = "led"  # which says nothing of how often it runs
     if verb == "be":
         named = (known.ATTRIBUTE_VERBS.get(each.lower()) for each in tokens[:at])
         verb = next(filter(None, named), verb)

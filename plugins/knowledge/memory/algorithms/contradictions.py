@@ -14,6 +14,7 @@ from gateway.toolkit.words import terms
 from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, claims
 from plugins.knowledge.memory.algorithms.foreign import is_foreign
 from plugins.knowledge.memory.algorithms.foreign_changes import change_in_words
+from plugins.knowledge.memory.algorithms.handovers import handovers
 from plugins.knowledge.memory.algorithms.vocabulary import (
     ATTRIBUTE_VERBS,
     OPPOSITES,
@@ -37,12 +38,16 @@ SAME_TERMS = 0.5
 """The share of their terms from which on two versions of an entry say the same."""
 NEWER_FIRST = 0.42
 """The cosine from which on of two entries about one thing the newer goes first, unmarked."""
+HANDED_OVER = "it says that this is over"
+"""Why an entry seems replaced that a later one names as what has gone."""
 _NAMED_BY_PROPERTY = frozenset(ATTRIBUTE_VERBS.values())
 _ONE_VALUED = frozenset({"live", "work", "marry"})
 """Verbs of which somebody has one object at a time."""
 
 _QUANTITIES = frozenset({"number", "day", "month", "frequency"})
 """Kinds of values that one thing has several of, each of something: "10 euros for adults"."""
+_LIKE_NAMES = frozenset({"name", "place"})
+"""Kinds of values that call something by its name."""
 _LIKE = {"place": "name", "month": "number", "day": "number"}
 """Kinds of values that stand for each other: "on Monday" becomes "on the 4th"."""
 
@@ -79,8 +84,16 @@ def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
         return Likeness(False, cosine)
     one_voice, one_thing = new.owner == old.owner, False
     is_near = (cosine or 0.0) >= NEWER_FIRST
+    before = claims(old.content, old.metadata.author or "")
+    if any(
+        each.ends(other, 1.0 if cosine is None else cosine)
+        for each in handovers(new.content, new.metadata.author or "")
+        for other in before
+        if one_voice or SELF not in other.subject | each.gone
+    ):
+        return Likeness(True, cosine or 0.0, HANDED_OVER, reversed=speaks_of_earlier(new, old))
     for one in claims(new.content, new.metadata.author or ""):
-        for other in claims(old.content, old.metadata.author or ""):
+        for other in before:
             if SELF in one.subject | other.subject and not one_voice:
                 continue
             # Most sentences have no word in common, and nobody says them of themselves.
@@ -147,7 +160,7 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
         return "one says what the other denies"
     if _opposite(come, gone) or (_outdone(new, old) and _outdone(old, new)):
         return "they say opposite things"
-    if _one_role(new, old) and new.subject != old.subject:
+    if (_one_role(new, old) or _is_done_by_another(new, old)) and new.subject != old.subject:
         return "the role has another holder"
     is_over = new.past and not (new.cue or new.again)
     if not (come or gone) or is_over or _both_hold(new, old):
@@ -193,7 +206,7 @@ def _one_thing(new: Claim, old: Claim, near: float) -> bool:
         return False
     own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
     if own and other:
-        return _one_role(new, old)
+        return _one_role(new, old) or _is_done_by_another(new, old)
     if _may_be_of_another_name(new, old) or _may_be_of_another_name(old, new):
         return False
     if own or other:
@@ -255,6 +268,12 @@ def _one_role(new: Claim, old: Claim) -> bool:
     return bool(roles) and new.verb == old.verb == "be" and new.said == old.said
 
 
+def _is_done_by_another(new: Claim, old: Claim) -> bool:
+    """Whether somebody is said to do from now on what another did: "Jo does the books now"."""
+    is_task = new.verb == old.verb and new.verb in ("", "run")
+    return is_task and new.cue and bool(new.said) and new.said == old.said and bool(old.names)
+
+
 def _denies(new: Claim, old: Claim) -> bool:
     """Whether one says what the other says, apart from the word "not"."""
     one, other = new.said - {"not"}, old.said - {"not"}
@@ -279,6 +298,9 @@ def _both_hold(new: Claim, old: Claim) -> bool:
     """
     if new.adds or (old.adds and not new.cue) or {new.verb, old.verb} == {"buy", "sell"}:
         return True
+    kinds = _contested(new, old)
+    if new.verb == old.verb == "run" and "number" in kinds and not kinds.isdisjoint(_LIKE_NAMES):
+        return True  # of what runs each has a version
     return not new.cue and _told_apart(new, old)
 
 
@@ -311,7 +333,7 @@ def _other_values(new: Claim, old: Claim, near: float) -> bool:
     kinds = _contested(new, old)
     same_verb = new.verb == old.verb
     named = bool(new.attribute & old.attribute)
-    if kinds - {"name", "place"}:
+    if kinds - _LIKE_NAMES:
         unlike = not same_verb and {"", "be"}.isdisjoint({new.verb, old.verb})
         return (same_verb or named or near >= SAME_TOPIC) and not unlike
     differs = bool(new.said - old.said) and bool(old.said - new.said)

@@ -23,6 +23,7 @@ from plugins.knowledge.memory.algorithms.asserted import (
 )
 from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, claims
 from plugins.knowledge.memory.algorithms.foreign import has_english, is_foreign
+from plugins.knowledge.memory.algorithms.handovers import handovers
 from plugins.knowledge.memory.algorithms.own_words import own_words
 from plugins.knowledge.memory.algorithms.proposals import names_something
 from plugins.knowledge.memory.algorithms.sentences import sentences, spans
@@ -54,7 +55,8 @@ _PREFERENCE = re.compile(
 )
 _CHANGED = re.compile(
     r"\b(?:moved|switched|changed|renamed|replaced|migrated|repainted|raised|lowered|reduced"
-    r"|increased|extended|postponed|rescheduled|tak(?:en|es) over|took over|now|as of"
+    r"|increased|extended|(?:up|down)graded|postponed|rescheduled|tak(?:en|es) over|took over"
+    r"|now|as of"
     r"|from (?:now|\w+day|today) on)\b",
     re.IGNORECASE,
 )
@@ -219,6 +221,8 @@ def _decides(match: re.Match[str]) -> bool:
 def _states_a_fact(sentence: str, speaker: str) -> bool:
     """Whether it gives something a value, or another one: a number, a day, a place or a name."""
     rest = mended(sentence)  # "No, wait, it is Monday" says of nothing what it is
+    if rest is None and handovers(sentence, speaker):
+        return True
     changed = _CHANGED.search(sentence) is not None
     return any(
         claim.subject and claim.values and (changed or (claim.verb and not claim.past))

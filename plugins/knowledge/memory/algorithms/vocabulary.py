@@ -35,6 +35,7 @@ keep: keep keeps kept store stores stored stays stay hold holds hangs lies
 want: prefer prefers preferred favours want wants wanted likes like liked
 use: use uses used drive drives drove ride rides wear wears play plays
 run: run runs hosts hosted lead leads led chairs manages managed handles coordinates
+run: upgraded downgraded
 call: call calls contact ask
 buy: buy buys bought order orders ordered get gets got supplies
 sell: sell sells sold
@@ -99,7 +100,8 @@ CUE = re.compile(
     r"|mov(?:ed|es|ing) (?:to|from|\w+ to|the \w+ to)|switch(?:ed|es|ing)?|replac(?:ed|es)"
     r"|now|from \w+ on|from now on|as of|postponed|rescheduled|cancel+ed|called off|actually"
     r"|correct(?:ion|ed)|turns? out|renamed|stopped|quit|gave up|given up|sold|update[sd]?|new"
-    r"|raised|(?:went|goes|gone) (?:up|down)|cut to|rose|fell|is back|stepped down|lowered|reduced"
+    r"|raised|(?:went|goes|gone) (?:up|down)|cut (?:\w+ ){0,5}to|(?:up|down)graded|rose|fell"
+    r"|is back|stepped down|lowered|reduced"
     r"|increased|extended|back to|migrated|repainted|in place of|tak(?:en|es) over|took over"
     r"|handed over|left (?:\w+ ){1,3}(?:and|for)|broke up"
     r"|became|become|decided against|after all|these days)\b",
