@@ -55,6 +55,7 @@ class EntryFilter:
         owner: it is this person's.
         as_of: it held then.
         written: it is somebody's words.
+        or_happened: or what it tells of happened, or was said, between these two.
         happened: what it tells of happened, or it was written, between these moments.
     """
 
@@ -64,6 +65,7 @@ class EntryFilter:
     owner: str | None = None
     as_of: datetime | None = None
     written: WrittenBy | None = None
+    or_happened: bool = False
     happened: tuple[datetime, datetime] | None = None
 
     def is_of_its_time(self, record: Record) -> bool:

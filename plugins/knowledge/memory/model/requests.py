@@ -116,6 +116,11 @@ class QueryFilters(Part):
     access_policy: AccessPolicy | None = None
     created_after: UtcMoment | None = None
     created_before: LastMoment | None = None
+    or_happened: Flag = Field(
+        False,
+        description="Whether what happened or was said in that time counts too, whenever it was "
+        "written.",
+    )
     tags: tuple[str, ...] = Field((), max_length=100, description="At least one of these.")
     author: str | None = Field(None, min_length=1, max_length=200, description=AUTHOR_FILTER)
     mine: Flag = Field(False, description="Only your own.")

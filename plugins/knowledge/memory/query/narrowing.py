@@ -35,6 +35,7 @@ def narrowing(
         labels=tuple(frozenset(group) for group in groups if group),
         after=filters.created_after,
         before=filters.created_before,
+        or_happened=filters.or_happened,
         owner=(person or "") if filters.mine else owner,
         as_of=filters.as_of,
         written=written,

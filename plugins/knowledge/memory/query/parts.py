@@ -1,13 +1,15 @@
 """The parts of a question that asks for several things, each of which another entry answers.
 
-What is asked of a time is one too: asked without the time, of what happened then.
+What is asked of a time is one too: asked without the time, of what happened then. What is asked of
+what was written in a time may be asked of what happened then, too: a conversation of March that is
+kept in May was said in March.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from plugins.knowledge.memory.algorithms.names import QUESTION, names_in
 from plugins.knowledge.memory.model.query_context import Question
@@ -15,6 +17,8 @@ from plugins.knowledge.retrieval.asked_times import asked_time
 
 MAX_PARTS = 3
 """Parts up to which a question is asked in parts; one of more is asked whole alone."""
+_FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+"""Moments before and after all that is told, in any zone."""
 MIN_WORDS = 3
 """Words of a part; shorter ones ask for nothing by themselves."""
 _BETWEEN = re.compile(
@@ -48,4 +52,8 @@ def questions_in(question: Question, now: datetime) -> list[Question]:
     if time and time.rest and (narrowed.after, narrowed.before, narrowed.as_of) == (None,) * 3:
         then = replace(narrowed, happened=(time.begins, time.ends))
         found.append(replace(question, text=time.rest, entry_filter=then))
+    if narrowed.or_happened and (narrowed.after or narrowed.before):
+        span = (narrowed.after or _FIRST, narrowed.before or _LAST)
+        then = replace(narrowed, after=None, before=None, happened=span)
+        found.append(replace(question, entry_filter=then))
     return found

@@ -140,8 +140,10 @@ class AskedMemory(BaseModel):
     )
     mine: bool = Field(False, description="Whether only your own entries count.")
     author: str | None = Field(None, description=AUTHOR_FILTER)
-    since: UtcMoment | None = Field(None, description="Only what was written then or later.")
-    until: LastMoment | None = Field(None, description="Only what was written then or earlier.")
+    since: UtcMoment | None = Field(
+        None, description="Only what was written, was said or happened then or later."
+    )
+    until: LastMoment | None = Field(None, description="The same, then or earlier.")
     as_of: LastMoment | None = Field(
         None, description="What held on that day, rather than what holds now."
     )
@@ -158,6 +160,7 @@ class AskedMemory(BaseModel):
             "author": self.author,
             "created_after": self.since,
             "created_before": self.until,
+            "or_happened": True,
             "as_of": self.as_of,
         }
         request = {

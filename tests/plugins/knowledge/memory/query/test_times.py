@@ -10,6 +10,7 @@ from plugins.knowledge.memory.model.requests import CreateRequest
 from plugins.knowledge.memory.model.validity import Relation
 from tests.plugins.knowledge.memory.conftest import ANA, NOON, World
 from tests.plugins.knowledge.memory.query.test_standing import standings, write
+from tests.plugins.knowledge.memory.tools.test_recall import call
 from tests.plugins.knowledge.retrieval.conftest import document
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
@@ -140,3 +141,32 @@ async def test_what_held_for_a_time_alone_seems_to_replace_nothing_after(world: 
     assert answer.results[0].entry.id == usual.id
     asked = {"filters": {"as_of": "2026-02-10"}}
     assert (await world.found(ANA, "when does the sauna open", **asked))[0] == for_now.entry.content
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "found"),
+    [
+        ({"until": "2025-03-31"}, {"Ben: The old gate is green."}),
+        ({"since": "2025-03-01", "until": "2025-03-31"}, {"Ben: The old gate is green."}),
+        ({"since": "2025-04-01", "until": "2025-04-30"}, set()),
+        ({"since": "2026-01-01"}, {"Ben: The old gate is green.", "The gate is blue."}),
+    ],
+)
+async def test_what_was_said_then_counts_whenever_it_was_kept(
+    world: World, narrowed: dict[str, str], found: set[str]
+) -> None:
+    said = {"speaker": "Ben", "text": "The old gate is green.", "at": "2025-03-04"}
+    await call(world, "remember_conversation", name="old", turns=[said])
+    await write(world, "The gate is blue.")
+    answer = await call(world, "query_memory", query="gate", **narrowed)
+    assert {each.content for each in answer.results} == found
+    assert answer.total == len(found)
+
+
+async def test_over_rest_what_was_created_then_counts_alone(world: World) -> None:
+    await write(world, "The gate is green.", validity={"event_at": "2025-03-04"})
+    until = {"created_before": "2025-03-31"}
+    assert await world.found(ANA, "gate", filters=until) == []
+    assert await world.found(ANA, "gate", filters={**until, "or_happened": True}) == [
+        "The gate is green."
+    ]
