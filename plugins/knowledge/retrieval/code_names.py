@@ -16,6 +16,7 @@ from enum import IntEnum
 from itertools import islice
 
 from gateway.contract import Hit
+from gateway.toolkit.words import STOP_WORDS
 
 MAX_NAMES = 5
 """The names of a question that are looked for."""
@@ -32,6 +33,13 @@ _SHAPES = re.compile(
     r"|[A-Z]{1,6}-?\d{2,6}"  # E501, TS2304
     r"|@[\w-]+/[\w.-]+"  # a package
 )
+_KIND = (
+    "argument|attribute|class|command|component|directive|endpoint|field|filter|flag|function|helper"
+    "|hook|key|keyword|macro|matcher|method|option|param|parameter|property|prop|rule|setting"
+    "|shortcode|variable"
+)
+_WORD = re.compile(rf"(?<![\w.-])(?P<word>[a-z][a-z0-9]{{1,40}})(?: (?:{_KIND})s?\b|\s*\Z)")
+"""A plain word that the next one says to be a name: "the bail option"."""
 _PARTS = re.compile(r"[-_]+|(?<=[a-z0-9])(?=[A-Z])")
 _SIGNATURE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>]*>|[=:(\[<{?].*")
 """What a heading says of a name beyond it: arguments, types and values."""
@@ -75,10 +83,12 @@ class CodeName:
     Attributes:
         written: as the question has it, without a call's brackets.
         pattern: finds it, also as ``frozenLockfile`` for ``--frozen-lockfile``.
+        is_word: whether it may be any word, which only a heading of its own shows to be a name.
     """
 
     written: str
     pattern: re.Pattern[str]
+    is_word: bool = False
 
     @property
     def words(self) -> str:
@@ -94,6 +104,8 @@ class CodeName:
             text: what it says.
         """
         found = max(map(self.in_heading, headings), default=Place.NOWHERE)
+        if self.is_word:
+            return found if found > Place.HEADING else Place.NOWHERE
         return found or (Place.TEXT if self.pattern.search(text) else Place.NOWHERE)
 
     def in_heading(self, heading: str) -> Place:
@@ -108,9 +120,15 @@ class CodeName:
 
 
 def code_names(question: str) -> tuple[CodeName, ...]:
-    """The names out of code in a question, none twice; what stands in backticks is one."""
-    found = dict.fromkeys(_written(question[:_MAX_QUESTION]))
-    return tuple(CodeName(one, _pattern(one)) for one in islice(found, MAX_NAMES))
+    """The names out of code in a question, none twice; what stands in backticks is one.
+
+    So is a plain word that is all of the question, or that is followed by what it is a name of.
+    """
+    question = question[:_MAX_QUESTION]
+    found = {one: CodeName(one, _pattern(one)) for one in _written(question)}
+    for one in _words(question):
+        found.setdefault(one, CodeName(one, re.compile(rf"(?<![\w-])(?:--?)?{one}(?![\w-])"), True))
+    return tuple(islice(found.values(), MAX_NAMES))
 
 
 def place_of(names: Sequence[CodeName], headings: Collection[str], text: str) -> Place:
@@ -151,6 +169,15 @@ def _written(question: str) -> Iterator[str]:
             written = _SIGNATURE.sub("", written)
             if any(each.isalpha() for each in written):
                 yield written
+
+
+def _words(question: str) -> Iterator[str]:
+    """Plain words that are said to be names, and one that is all of the question."""
+    for found in _WORD.finditer(question):
+        is_said = found.end() < len(question) or " " in found[0].strip()
+        is_all = found[0].strip() == question.strip()
+        if found["word"] not in STOP_WORDS and (is_said or is_all):
+            yield found["word"]
 
 
 def _pattern(written: str) -> re.Pattern[str]:

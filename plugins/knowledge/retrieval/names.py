@@ -109,7 +109,9 @@ class Names:
     def coded(self, question: str, up_to: Tier) -> dict[CodeName, frozenset[str]]:
         """The names out of code in a question, each with the keys of what is called so."""
         return {
-            name: frozenset(one.key for one in self.find(name.written, up_to))
+            name: frozenset(
+                one.key for one in (() if name.is_word else self.find(name.written, up_to))
+            )
             for name in code_names(question)
         }
 

@@ -48,6 +48,9 @@ def named(question: str) -> list[str]:
         ("what does `bail` do", ["bail"]),
         ("how do I install with -D?", ["-D"]),
         ("bail=`--bail=<n>`", ["--bail"]),
+        ("what does the bail option do?", ["bail"]),
+        ("bail", ["bail"]),
+        ("which environment variables are there beside NODE_ENV", ["NODE_ENV", "environment"]),
     ],
 )
 def test_what_is_written_as_code_is_a_name(question: str, names: list[str]) -> None:
@@ -62,6 +65,8 @@ def test_what_is_written_as_code_is_a_name(question: str, names: list[str]) -> N
         "https://example.org/a/b and me@example.org",
         "Was ist eine Genossenschaft? 決定は何ですか",
         "RFC 7519, 2024-05-01, A4 and 10%",
+        "which option prints it, and how do I set an option?",
+        "Governance",
     ],
 )
 def test_ordinary_words_are_no_names(question: str) -> None:
@@ -85,6 +90,10 @@ def test_ordinary_words_are_no_names(question: str) -> None:
         ("test.only", "test.only.each(table)(name, fn)", Place.NOWHERE),
         ("useFakeTimers", "jest.useFakeTimers(implementation?)", Place.HEADING),
         ("ERR_NO_STORE", "What ERR_NO_STORE means", Place.HEADING),
+        ("the bail option", "bail [number | boolean]", Place.AS_ASKED),
+        ("the bail flag", "--bail=<n>", Place.OWN_HEADING),
+        ("the bail flag", "Bail", Place.NOWHERE),
+        ("the bail flag", "clearBail", Place.NOWHERE),
     ],
 )
 def test_a_heading_is_a_name_has_it_or_has_another(asked: str, heading: str, place: Place) -> None:
@@ -100,7 +109,7 @@ async def test_an_option_finds_the_page_and_the_section_that_describe_it(
         make("file/cli", CLI),
         make("file/tour", "One can use --bail here, and --frozen-lockfile and --color there."),
     )
-    for question in ("how do I set --bail", "`--bail`", "frozenLockfile", "what does --color do"):
+    for question in ("how do I set --bail", "`--bail`", "frozenLockfile", "the color option"):
         first, *_ = (await base.knowledge.search(question, OPEN, Tier.OPEN)).results
         assert first.id == "cli", question
         assert first.section is not None
@@ -117,6 +126,12 @@ async def test_a_page_that_is_called_by_a_name_describes_it(
     )
     found = (await base.knowledge.search("what is strings.TrimLeft for", OPEN, Tier.OPEN)).results
     assert found[0].id == "one"
+
+
+def test_a_plain_word_is_a_name_in_a_heading_of_its_own_alone() -> None:
+    (name,) = code_names("the bail option")
+    assert name.place(["Options", "bail"], "Stops.") == Place.AS_ASKED
+    assert name.place(["How to bail out"], "They bail.") == Place.NOWHERE
 
 
 async def test_what_is_nowhere_is_not_found_by_its_form(
