@@ -71,11 +71,11 @@ async def test_facets_cost_nothing_where_nobody_asks(
         return await search(queries)
 
     monkeypatch.setattr(base.knowledge.index.collection, "search", counting)
-    plain = await base.knowledge.search("bread", SearchFilters(), Tier.OPEN)
+    plain = await base.knowledge.search("Bread", SearchFilters(), Tier.OPEN)
     before = len(asked)
     assert (plain.facets, plain.matching) == (None, None)
     asked.clear()
-    await counted(base, "bread", Tier.OPEN)
+    await counted(base, "Bread", Tier.OPEN)
     assert len(asked) == before + 2
 
 
