@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,7 @@ from plugins.knowledge.config import KnowledgeConfig, SourceConfig
 from plugins.knowledge.links import Targets
 from plugins.knowledge.notes.field_names import misspelt
 from plugins.knowledge.notes.frontmatter import Problem, read, summed
-from plugins.knowledge.notes.layouts import left_out, recognise
+from plugins.knowledge.notes.layouts import left_out, other_markup, recognise
 from plugins.knowledge.notes.publishing import none_published
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.store import Store
@@ -47,6 +47,7 @@ class Report:
         served: how many would be served, by type.
         unpublished: how many do not ask to be: not ``publish: true``, or ``draft: true``.
         problems: by the order of their paths, with the directory in front.
+        unread: how many pages are written in another markup, by the ending of their files.
     """
 
     directory: Path
@@ -54,6 +55,7 @@ class Report:
     served: Counter[str]
     unpublished: int
     problems: Sequence[Problem]
+    unread: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def errors(self) -> int:
@@ -62,7 +64,8 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """The report for a program."""
-        return {
+        unread = {"unread": dict(self.unread)} if self.unread else {}
+        return unread | {
             "directory": str(self.directory),
             "files": self.files,
             "served": dict(self.served),
@@ -101,7 +104,8 @@ def inspect(directory: Path, config: KnowledgeConfig, scrub: ContentScrub | None
     ]
     served = Counter(str(put.document.content_type) for put in plan.puts.values())
     unpublished = sum(record.is_unpublished for record in plan.files.values())
-    return Report(directory, len(plan.files), served, unpublished, problems)
+    unread = other_markup(directory)
+    return Report(directory, len(plan.files), served, unpublished, problems, unread)
 
 
 def _unfollowed(puts: Collection[Put], settings: SourceConfig) -> Iterator[Problem]:
@@ -276,6 +280,9 @@ def lines(report: Report) -> list[str]:
         lines.append(f"Nothing would be served: {none_published(report.files)}.")
     elif report.files:
         lines.append("Nothing would be served, as the errors say.")
+    if report.unread:
+        named = ", ".join(f"{number} {ending}" for ending, number in report.unread.items())
+        lines.append(f"Not read, as they are no Markdown: {named}. Pandoc converts such files.")
     return lines
 
 

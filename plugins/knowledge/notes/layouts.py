@@ -20,6 +20,10 @@ from plugins.knowledge.notes import conversion, mkdocs, unbuilt
 from plugins.knowledge.notes.ids import InvalidId, generate_id
 from plugins.knowledge.notes.paths import EXCLUDED, SUFFIXES, is_note, is_passed_over, matches
 
+_OTHER_MARKUP = frozenset(
+    {".rst", ".adoc", ".asciidoc", ".org", ".textile", ".mediawiki", ".ipynb"}
+)
+"""Endings of pages that nothing here reads."""
 MAX_FILES = 200_000
 """So many files are looked at to see whether names come twice."""
 SAMPLE = 60
@@ -99,6 +103,16 @@ def left_out(directory: Path, layout: Layout) -> Mapping[str, int]:
         if "/" in path and is_note(path, exclude) and not is_note(path, exclude, include)
     )
     return Counter(_folder(path, include) for path in outside)
+
+
+def other_markup(directory: Path) -> Mapping[str, int]:
+    """How many pages are written in another markup than Markdown, by their ending; blocks.
+
+    Args:
+        directory: the directory.
+    """
+    endings = (f".{path.rpartition('.')[2].lower()}" for path in _files(directory))
+    return Counter(one for one in endings if one in _OTHER_MARKUP)
 
 
 def _folder(path: str, include: Sequence[str]) -> str:

@@ -83,6 +83,18 @@ async def test_the_portals_own_settings_count_for_its_sources(library: Any) -> N
     assert report["served"] == {"practice": 1, "tag": 1}
 
 
+async def test_pages_in_another_markup_are_said_not_to_be_read(library: Any) -> None:
+    library.note("tags/dao.md")
+    for name in ("docs/a.rst", "docs/b.rst", "docs/c.adoc", "docs/conf.py"):
+        library.write(name, "Words.")
+    _, lines = await run(library.notes)
+    assert lines[-1] == (
+        "Not read, as they are no Markdown: 2 .rst, 1 .adoc. Pandoc converts such files."
+    )
+    _, [report] = await run(library.notes, json=True)
+    assert report["unread"] == {".rst": 2, ".adoc": 1}
+
+
 async def test_a_directory_that_is_not_there_is_said(tmp_path: Path) -> None:
     code, [line] = await run(tmp_path / "none")
     assert code == 2
