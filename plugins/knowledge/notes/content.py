@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from plugins.knowledge.notes.authors import Authors
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.fields import (
     Authors,

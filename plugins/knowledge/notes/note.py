@@ -23,6 +23,7 @@ from pydantic.alias_generators import to_camel, to_snake
 
 from gateway.contract import Tier
 from plugins.knowledge.notes import home, mdx, myst
+from plugins.knowledge.notes.authors import with_authors
 from plugins.knowledge.notes.comments import blanked, without_comments
 from plugins.knowledge.notes.content import CONTENT, Link
 from plugins.knowledge.notes.content_types import ContentType
@@ -196,7 +197,7 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
 
 def _read(data: bytes, origin: Origin, rules: Rules) -> Frontmatter:
     """The frontmatter by our names, and the text that is meant for readers."""
-    front = in_any_case(_named(read(data), rules))
+    front = with_authors(in_any_case(_named(read(data), rules)))
     body = front.body
     if mdx.is_mdx(origin.relative, body):
         body = mdx.plain(body)
