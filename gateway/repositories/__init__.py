@@ -29,6 +29,7 @@ from gateway.repositories.paths import checked as checked_path
 from gateway.repositories.paths import is_below
 from gateway.repositories.paths import joined as joined_path
 from gateway.repositories.protocol import (
+    A_LINK,
     Changed,
     Comparison,
     Entry,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from gateway.repositories.github import GithubRepository
 
 __all__ = [
+    "A_LINK",
     "Advice",
     "BranchName",
     "Branches",

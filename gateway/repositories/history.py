@@ -13,7 +13,14 @@ from gateway.repositories import paths
 from gateway.repositories.api import Api, Asking, silent
 from gateway.repositories.errors import SourceFailed
 from gateway.repositories.exclusions import LeavingOut
-from gateway.repositories.protocol import Changed, Comparison, ComparisonStatus, Tree, TreeFile
+from gateway.repositories.protocol import (
+    A_LINK,
+    Changed,
+    Comparison,
+    ComparisonStatus,
+    Tree,
+    TreeFile,
+)
 
 MAX_COMPARISON_FILES = 300
 """Files that GitHub lists in a comparison; of more it lists none."""
@@ -109,7 +116,7 @@ def _tree(body: bytes, asking: Asking, commit: str) -> Tree:
         if item.type == "tree":
             continue
         if item.type != "blob" or item.mode == "120000":
-            left_out.report(item.path, "it is a link or a submodule")
+            left_out.report(item.path, A_LINK)
         elif reason := paths.problem(item.path):
             left_out.report(item.path, f"its path {reason}")
         else:

@@ -14,7 +14,7 @@ from gateway.repositories.branch import Blob, Branch
 from gateway.repositories.errors import Place, SourceFailed, TooLarge
 from gateway.repositories.exclusions import LeavingOut
 from gateway.repositories.git import GitFailed
-from gateway.repositories.protocol import Entry, File, Known, LeftOut, NotModified
+from gateway.repositories.protocol import A_LINK, Entry, File, Known, LeftOut, NotModified
 from gateway.repositories.stamps import stamp
 
 
@@ -231,7 +231,7 @@ class LocalSnapshot:
 def _reason(blob: Blob) -> str | None:
     """Why an entry of a tree is left out, or None for a file that is served."""
     if not blob.is_file:
-        return "it is a link or a submodule"
+        return A_LINK
     reason = paths.problem(blob.path)
     return f"its path {reason}" if reason else None
 

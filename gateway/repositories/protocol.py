@@ -33,6 +33,10 @@ class Entry:
     executable: bool = False
 
 
+A_LINK = "it is a link or a submodule"
+"""Why what is no file of its own is passed over; what it leads to is served where that lies."""
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """A file that a snapshot passes over, and why."""

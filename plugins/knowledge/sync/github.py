@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from gateway.contract import ContentScrub, ObjectInfo, Objects
+from gateway.repositories import A_LINK
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.content_types import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
@@ -148,8 +149,10 @@ class GithubSource(NoteSource):
         if listed is not listing.files:
             files = self._followed(listing.files)
             self._scanned = listing.files, files
+        # A link asks for nothing: what it leads to in the branch is served where that lies.
         problems = [
-            Problem(self.prefix + path, 1, reason) for path, reason in listing.left_out.items()
+            Problem(self.prefix + path, 1, reason, "warning" if reason == A_LINK else "error")
+            for path, reason in listing.left_out.items()
         ]
         return Scan(files, listing.commit, problems)
 

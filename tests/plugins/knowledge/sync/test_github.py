@@ -136,6 +136,18 @@ async def test_a_tree_that_is_not_listed_whole_is_read_all_the_same(
     await branch.library.agrees()
 
 
+async def test_a_link_in_a_branch_is_a_warning_as_what_it_leads_to_is_served_where_it_lies(
+    branch: Branch,
+) -> None:
+    (branch.history.directory / "tags").mkdir()
+    (branch.history.directory / "tags" / "link.md").symlink_to("a.md")
+    branch.history.commit({"tags/a.md": note()})
+    await branch.follower.follow()
+    assert branch.library.keys == ["tag/a"]
+    [problem] = branch.library.syncing.status.problems
+    assert (problem.path, problem.severity) == ("tags/link.md", "warning")
+
+
 async def test_a_large_branch_is_compared_and_its_tree_is_not_asked_for(
     branch: Branch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
