@@ -156,7 +156,7 @@ def note_routes(memory: Memory) -> list[Route]:
 
 async def _one(memory: Memory, id: str, caller: Caller) -> EntryResponse:
     record = await memory.reader.entry(id, caller)
-    authors = await memory.authors.of([record], caller.person)
+    authors = await memory.authors.of([record], caller.person, caller.name)
     standings = await memory.standing.of_each([record], caller_keys(caller))
     return EntryResponse(
         entry=record.entry(),

@@ -85,6 +85,7 @@ class Question:
         mode: which signals count.
         keys: what the caller can read by (``rights/access.py``); with none, nothing is found.
         person: the caller, whose own working and session memory are asked; or None.
+        name: what the portal calls the caller.
         limit: how many answers of a layer at most.
         terms: the numbers of the question's terms.
         vector: the question's, of length one; None where the mode or the portal has none.
@@ -110,6 +111,7 @@ class Question:
     foreign: ForeignQuestion | None = None
     entry_filter: EntryFilter = EntryFilter()
     agent: str | None = None
+    name: str | None = None
 
 
 class Link(NamedTuple):

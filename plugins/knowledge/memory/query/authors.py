@@ -30,15 +30,20 @@ class Authors:
     people: People
     reads: Reads
 
-    async def of(self, records: Collection[Record], person: str | None) -> dict[str, Author]:
+    async def of(
+        self, records: Collection[Record], person: str | None, name: str | None = None
+    ) -> dict[str, Author]:
         """The authors of entries, by the entries' ids.
 
         Args:
             records: entries that the caller may read, as they were read.
             person: the caller's id.
+            name: what the portal calls the caller; their id where it is not given.
         """
         by = {each.id: each.writer or Writer(each.owner, None) for each in records}
         names = await self.names({each.person for each in by.values()} - {person})
+        if person is not None and name:
+            names[person] = name
         return {
             id: Author(
                 name=names.get(each.person, each.person),

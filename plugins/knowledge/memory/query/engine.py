@@ -240,6 +240,7 @@ class QueryEngine:
             mode=request.mode,
             keys=caller_keys(caller),
             person=caller.person,
+            name=caller.name,
             limit=_compared_first(request),
             terms=term_ids(text, stop_words_of(foreign)),
             vector=vector,
@@ -321,7 +322,7 @@ class QueryEngine:
             embeddings = await self.vectors.kept.of(list(records.values()))
         asked_terms = frozenset(terms(question.text))
         shown = [records[one.id] for one in page if one.id in records]
-        authors = await self.authors.of(shown, question.person)
+        authors = await self.authors.of(shown, question.person, question.name)
         changed = await self.standing.changed_sources(shown, question.keys)
         worded = await reworded(self.standing.reads, shown, question)
         context = await context_of(self.standing.reads, page, records, question.keys)

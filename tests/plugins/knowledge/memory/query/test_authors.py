@@ -86,6 +86,13 @@ async def test_a_list_and_one_entry_say_what_another_person_approved(world: Worl
     assert [each.by for each in await listed(world, DEE)] == ["Ben (approved)"]
 
 
+async def test_ones_own_words_have_ones_name(world: World) -> None:
+    await world.remember(ANA, "The pump leaks.")
+    (hit,) = (await world.ask(ANA, "pump", mode="keyword")).results
+    assert hit.author is not None
+    assert (hit.author.name, hit.author.you) == ("Ana", True)
+
+
 async def test_a_history_calls_those_who_wrote_by_their_names(world: World) -> None:
     entry = await world.remember(ANA, "Beds are watered at six.", GARDEN)
     await world.change(BEN, entry.id, "Beds are watered at seven.")
