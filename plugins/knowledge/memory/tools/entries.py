@@ -271,6 +271,8 @@ def _forget(memory: Memory) -> Any:
     ) -> Forgotten | InputRequiredResult:
         """Remove an entry of yours, so that nobody finds it any more. What it ended holds again.
 
+        It cannot be brought back, only said again.
+
         Args:
             id: The entry's id, as `query_memory` gives it.
             hard: Whether to remove its earlier versions and every copy as well, for good; also of

@@ -238,6 +238,8 @@ def _note(
     if not fits and not offset:
         below = f" What is nearest has less than {FLOOR}." if answer.nearest else ""
         notes.insert(0, f"Nothing fits.{below}")
+    elif not fits:
+        notes.insert(0, f"Nothing more: {said.total_results} fit in all, and offset skips these.")
     if archived:
         notes.append(f'{archived} in the archive fit: ask with layers=["archival"].')
     if said.layers_by_words:

@@ -127,6 +127,13 @@ async def test_many_answers_fit_a_budget_and_go_on_by_an_offset(world: World) ->
     assert set(seen) == kept
 
 
+async def test_an_offset_beyond_all_that_fits_is_told_so(world: World) -> None:
+    await world.remember(ANA, "The rain barrel leaks.")
+    page: Memories = await call(world, "query_memory", query="rain barrel", offset=5)
+    assert page.note is not None
+    assert page.note.startswith("Nothing more: 1 fit in all, and offset skips these.")
+
+
 async def test_pages_go_on_beyond_what_is_compared_at_once(world: World) -> None:
     """An agent that takes ten at a time reads all that fits."""
     kept = {(await world.remember(ANA, f"Tomato bed number {n}.")).id for n in range(95)}
