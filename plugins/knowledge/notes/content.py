@@ -24,18 +24,7 @@ from pydantic.alias_generators import to_camel
 
 from plugins.knowledge.notes.authors import Authors
 from plugins.knowledge.notes.content_types import ContentType
-from plugins.knowledge.notes.fields import (
-    Authors,
-    Email,
-    Maybe,
-    Tags,
-    Text,
-    Texts,
-    Url,
-    When,
-    Word,
-    end_of,
-)
+from plugins.knowledge.notes.fields import Email, Maybe, Tags, Text, Texts, Url, When, Word, end_of
 from plugins.knowledge.notes.lean_model import LeanModel
 
 MAX_CLAIMED = 20

@@ -121,12 +121,6 @@ def parse_tags(value: Any) -> list[str]:
     return list(dict.fromkeys(tag for word in words if (tag := word.strip().lstrip("#"))))
 
 
-def parse_authors(value: Any) -> list[str]:
-    """A list of people: sites have objects in it, with what each is called under ``name``."""
-    items = value if isinstance(value, list) else [value]
-    return parse_texts([one.get("name", one) if isinstance(one, dict) else one for one in items])
-
-
 def parse_url(value: Any) -> str:
     """An absolute http or https address.
 
@@ -175,7 +169,6 @@ NO_BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 Text = Annotated[str, BeforeValidator(parse_text)]
 Texts = Annotated[list[str], BeforeValidator(parse_texts)]
-Authors = Annotated[list[str], BeforeValidator(parse_authors)]
 Tags = Annotated[list[str], BeforeValidator(parse_tags)]
 When = Annotated[datetime, BeforeValidator(parse_date)]
 Url = Annotated[str, BeforeValidator(parse_url), _ADDRESS]

@@ -148,7 +148,7 @@ def _docusaurus(directory: Path) -> Layout | None:
     inside = f"{base}/" if base else ""
     folders = dict.fromkeys([f"{inside}docs", "docs", f"{inside}blog", f"{inside}community"])
     there = [folder for folder in folders if (directory / folder).is_dir() and folder != base]
-    settings = _below(*there) | {"map": {"date": "last_update.date", "author": "authors"}}
+    settings = _below(*there) | {"map": {"date": "last_update.date"}}
     partials = [] if _has_partials(directory, settings) else ["_*"]
     translated = f"{inside}i18n/*/docusaurus-plugin-content-*/current"
     return Layout(
