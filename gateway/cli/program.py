@@ -30,7 +30,7 @@ _OWN = {
     "audit": "gateway.cli.audit",
     "backup": "gateway.cli.backup:backup",
     "restore": "gateway.cli.backup:restore",
-    "carry-over": "gateway.cli.carry_over",
+    "copy-database": "gateway.cli.copy_database",
     "schema": "gateway.cli.schemas",
     "publish": "gateway.cli.publish",
     "new-plugin": "gateway.cli.new_plugin",

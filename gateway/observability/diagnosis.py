@@ -167,9 +167,9 @@ def of_database(data_dir: Path, database: str) -> Iterator[Finding]:
             "tokens, memory, workflows, drafts, approvals and records in it are not served."
         )
         todo = (
-            "Stop the portal, and `porch carry-over` copies all of it into that database, where it "
-            "is empty still. Where nothing is to be kept, move the file elsewhere, with its -wal; "
-            "or let services.database say sqlite again."
+            "Stop the portal, and `porch copy-database` copies all of it into that database, where "
+            "it is empty still. Where nothing is to be kept, move the file elsewhere, with its "
+            "-wal; or let services.database say sqlite again."
         )
         yield Finding(Weight.ADVICE, what, todo)
 

@@ -1,4 +1,4 @@
-"""Carries everything in a portal's SQLite file over into an empty PostgreSQL database.
+"""Copies everything in a portal's SQLite file into an empty PostgreSQL database.
 
 PostgreSQL gets its tables by the owners' own migrations, as at a start, and the rows as they are,
 all in one transaction. What is copied has to be at the newest revision in the file already, so
@@ -18,11 +18,11 @@ from urllib.parse import quote
 from gateway.services.database import migrations as revisions
 from gateway.services.database.postgres_rows import PostgresRows, Unfitting
 
-__all__ = ["CarryOverImpossible", "carry_over"]
+__all__ = ["CopyImpossible", "copy_to_postgres"]
 
 _MARK = "alembic_version_"
 """How the tables begin that say at which revision an owner's tables are."""
-OF_POSTGRES = "carried_over.sql"
+OF_POSTGRES = "postgres_only.sql"
 """The file of an owner's migrations that fills what only PostgreSQL has, from what was copied."""
 _TABLES = (
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' "
@@ -30,11 +30,11 @@ _TABLES = (
 )
 
 
-class CarryOverImpossible(Exception):
-    """Nothing was carried over; the message says why and what to do."""
+class CopyImpossible(Exception):
+    """Nothing was copied; the message says why and what to do."""
 
 
-def carry_over(file: Path, address: str, owners: Mapping[str, Path]) -> dict[str, int]:
+def copy_to_postgres(file: Path, address: str, owners: Mapping[str, Path]) -> dict[str, int]:
     """Copy all tables of a SQLite file that no portal holds; all of it or nothing.
 
     Args:
@@ -46,7 +46,7 @@ def carry_over(file: Path, address: str, owners: Mapping[str, Path]) -> dict[str
         How many rows each table has, counted in PostgreSQL.
 
     Raises:
-        CarryOverImpossible: the database is not empty or cannot be used, tables in the file are of
+        CopyImpossible: the database is not empty or cannot be used, tables in the file are of
             an older or newer version or of nobody who is installed, or a row does not fit.
     """
     try:
@@ -55,14 +55,14 @@ def carry_over(file: Path, address: str, owners: Mapping[str, Path]) -> dict[str
             tables = [name for (name,) in source.execute(_TABLES)]
             present = _present(source, tables, owners)
             if filled := target.filled():
-                raise CarryOverImpossible(
+                raise CopyImpossible(
                     f"The database that services.database names is not empty: {filled[0]} has rows."
                     " A portal has written to it; name an empty one, or drop what is there."
                 )
             asyncio.run(_make_tables(address, file.parent, present))
             return _copied(source, target, tables, present)
     except (OSError, ValueError, sqlite3.Error, Unfitting) as error:
-        raise CarryOverImpossible(str(error)) from None
+        raise CopyImpossible(str(error)) from None
 
 
 def _opened(file: Path) -> sqlite3.Connection:
@@ -75,7 +75,7 @@ def _present(
     """The owners of tables in a file, each with its migrations.
 
     Raises:
-        CarryOverImpossible: one is not installed, or its tables are of another version.
+        CopyImpossible: one is not installed, or its tables are of another version.
     """
     present = {}
     for table in tables:
@@ -83,13 +83,13 @@ def _present(
         if owner == table:
             continue
         if owner not in owners:
-            raise CarryOverImpossible(
+            raise CopyImpossible(
                 f"The plugin {owner} has tables in the file and is not installed. Install it, so "
                 "that they can be made in PostgreSQL."
             )
         query = f'SELECT version_num FROM "{table}"'  # noqa: S608  (a name of the schema)
         if {each for (each,) in source.execute(query)} != revisions.newest(owners[owner]):
-            raise CarryOverImpossible(
+            raise CopyImpossible(
                 f"The tables of {owner} in the file are of another version. Let services.database "
                 "say sqlite, start this version once, stop it, and try again."
             )
@@ -105,7 +105,7 @@ async def _make_tables(address: str, data_dir: Path, owners: Mapping[str, Path])
         for owner, migrations in owners.items():
             await service.migrate(owner, migrations)
     except (DatabaseUnavailable, revisions.MigrationFailed) as error:
-        raise CarryOverImpossible(str(error)) from None
+        raise CopyImpossible(str(error)) from None
     finally:
         await service.close()
 
@@ -118,7 +118,7 @@ def _copied(
 ) -> dict[str, int]:
     names = [each for each in tables if not each.startswith(_MARK)]
     if foreign := sorted(set(names) - target.tables()):
-        raise CarryOverImpossible(
+        raise CopyImpossible(
             f"{', '.join(foreign)}: PostgreSQL would have no such table, as nothing that is "
             "installed makes it. Install what wrote it, or drop it from a copy of the file."
         )
@@ -130,9 +130,7 @@ def _copied(
             (wanted,) = source.execute(f'SELECT count(*) FROM "{name}"').fetchone()  # noqa: S608
             counts[name] = target.count(name)
             if counts[name] != wanted:
-                raise CarryOverImpossible(
-                    f"{name} has {wanted} rows, and {counts[name]} came over."
-                )
+                raise CopyImpossible(f"{name} has {wanted} rows, and {counts[name]} were copied.")
         for migrations in owners.values():
             if (own := migrations / OF_POSTGRES).exists():
                 target.run(own.read_text("utf-8"))

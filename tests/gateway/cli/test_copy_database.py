@@ -1,4 +1,4 @@
-"""``porch carry-over``: a portal that grows from SQLite to PostgreSQL loses nothing."""
+"""``porch copy-database``: a portal that grows from SQLite to PostgreSQL loses nothing."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def answer(porch: Run, *words: str) -> Any:
 
 
 def test_everything_is_there_again_and_goes_on(grown: Run, place: Path) -> None:
-    done = grown("carry-over")
+    done = grown("copy-database")
     assert done.exit_code == EXIT.DONE, done.output
     assert "        1  memory_entries\n" in done.output
-    assert done.output.endswith("is now porch.db.carried-over. Start the portal.\n")
+    assert done.output.endswith("is now porch.db.copied. Start the portal.\n")
     assert not (place / "data" / "porch.db").exists()
-    remember(grown, "The fence is painted red.")  # with numbers behind those that came over
+    remember(grown, "The fence is painted red.")  # with numbers behind those that were copied
     found = answer(grown, "query_memory", "query=what is painted green?")
     assert found["results"][0]["content"] == "The shed is painted green."
     assert len(answer(grown, "list_memory")["data"]) == 2
@@ -66,7 +66,7 @@ def test_everything_is_there_again_and_goes_on(grown: Run, place: Path) -> None:
 
 def test_a_database_that_a_portal_has_written_to_is_refused(grown: Run, place: Path) -> None:
     remember(grown, "Written to PostgreSQL.")
-    done = grown("carry-over")
+    done = grown("copy-database")
     assert done.exit_code == EXIT.PROBLEM
     assert "is not empty:" in done.output
     assert (place / "data" / "porch.db").exists()
@@ -76,15 +76,15 @@ def test_it_is_all_or_nothing_and_can_be_tried_again(
     grown: Run, place: Path, databases: list[str]
 ) -> None:
     changed(place, "UPDATE memory_entries SET layer = 'a' || char(0)")
-    done = grown("carry-over")
+    done = grown("copy-database")
     assert done.exit_code == EXIT.PROBLEM
     assert "PostgreSQL does not take memory_entries:" in done.output
-    assert done.output.endswith("Nothing was carried over.\n")
+    assert done.output.endswith("Nothing was copied.\n")
     with psycopg.connect(databases[0]) as connection:
         (count,) = connection.execute("SELECT count(*) FROM porch_api_tokens").fetchone() or (1,)
     assert count == 0
     changed(place, "UPDATE memory_entries SET layer = 'a'")
-    assert grown("carry-over").exit_code == EXIT.DONE
+    assert grown("copy-database").exit_code == EXIT.DONE
 
 
 @pytest.mark.parametrize(
@@ -99,20 +99,20 @@ def test_what_cannot_be_made_in_postgresql_is_said(
     grown: Run, place: Path, statement: str, said: str
 ) -> None:
     changed(place, statement)
-    done = grown("carry-over")
+    done = grown("copy-database")
     assert done.exit_code == EXIT.PROBLEM
     assert said in done.output
     assert (place / "data" / "porch.db").exists()
 
 
 def test_the_setting_that_says_sqlite_still_is_named(porch: Run) -> None:
-    done = porch("carry-over")
+    done = porch("copy-database")
     assert done.exit_code == EXIT.PROBLEM
     assert "services.database says sqlite; write there where everything is to go" in done.output
 
 
 def test_the_doctor_names_it(grown: Run) -> None:
-    assert "`porch carry-over`" in grown("doctor").output
+    assert "`porch copy-database`" in grown("doctor").output
 
 
 def changed(place: Path, statement: str) -> None:

@@ -1,4 +1,4 @@
-"""Every owner's tables are the same in SQLite and PostgreSQL, so that rows can be carried over."""
+"""Every owner's tables are the same in SQLite and PostgreSQL, so that rows can be copied."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, inspect
 
-from gateway.cli.carry_over import owners
+from gateway.cli.copy_database import owners
 from gateway.services.database.service import open_database
 
 FILLED = {"codegraph": {"codegraph_words"}}
-"""What PostgreSQL has of its own, which the owner's ``carried_over.sql`` fills."""
+"""What PostgreSQL has of its own, which the owner's ``postgres_only.sql`` fills."""
 
 
 async def tables(address: str, owner: str, place: Path) -> Mapping[str, set[str]]:
@@ -45,4 +45,4 @@ async def test_both_databases_have_the_same_tables(
     assert own <= there.keys()
     shared = {name: columns for name, columns in there.items() if name not in own}
     assert await tables("sqlite", owner, tmp_path) == shared
-    assert bool(own) == (owners()[owner] / "carried_over.sql").exists()
+    assert bool(own) == (owners()[owner] / "postgres_only.sql").exists()

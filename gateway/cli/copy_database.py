@@ -1,4 +1,4 @@
-"""``porch carry-over``: all that a portal keeps in SQLite, into PostgreSQL."""
+"""``porch copy-database``: all that a portal keeps in SQLite, into PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import click
 from gateway.cli.options import Setup, with_setup
 from gateway.toolkit.counts import counted
 
-CARRIED_OVER = "porch.db.carried-over"
+COPIED = "porch.db.copied"
 """What the file is called afterwards; nothing reads it."""
 
 
-@click.command("carry-over")
+@click.command("copy-database")
 @with_setup
 def command(setup: Setup) -> None:
     """Copy all that data/porch.db holds into the PostgreSQL that services.database names.
 
     People with their tokens, memory, workflows, drafts, approvals and records are there as they
-    were. Stop the portal first, and take a backup. The database has to be empty. All of it comes
-    over or nothing; every table's rows are counted. The file is then called
-    porch.db.carried-over, and kept.
+    were. Stop the portal first, and take a backup. The database has to be empty. All of it is
+    copied, or nothing; every table's rows are counted. The file is then called porch.db.copied,
+    and kept.
 
     \b
     Examples:
-      porch carry-over
-      porch carry-over --config /etc/porch --data /var/lib/porch
+      porch copy-database
+      porch copy-database --config /etc/porch --data /var/lib/porch
     """
     from gateway.cli.backup import database_address
     from gateway.server.data_directory import held
-    from gateway.services.database.carry_over import CarryOverImpossible, carry_over
+    from gateway.services.database.sqlite_to_postgres import CopyImpossible, copy_to_postgres
 
     file, address = setup.data_dir / "porch.db", database_address(setup)
     if address == "sqlite":
@@ -44,17 +44,17 @@ def command(setup: Setup) -> None:
         raise click.ClickException(f"{file} is not there; name the data directory with --data.")
     with held(setup.data_dir):
         try:
-            rows = carry_over(file, address, owners())
-        except CarryOverImpossible as error:
-            raise click.ClickException(f"{error} Nothing was carried over.") from None
+            rows = copy_to_postgres(file, address, owners())
+        except CopyImpossible as error:
+            raise click.ClickException(f"{error} Nothing was copied.") from None
         for name in ("", "-wal", "-shm"):
             if (part := file.with_name(f"porch.db{name}")).exists():
-                part.rename(file.with_name(f"{CARRIED_OVER}{name}"))
+                part.rename(file.with_name(f"{COPIED}{name}"))
     filled = {table: count for table, count in rows.items() if count}
     for table, count in filled.items():
         click.echo(f"{count:>9,}  {table}")
     told = f"{counted(sum(rows.values()), 'row')} in {counted(len(filled), 'table')}"
-    click.echo(f"{told} came over. {file} is now {CARRIED_OVER}. Start the portal.")
+    click.echo(f"{told} copied. {file} is now {COPIED}. Start the portal.")
 
 
 def owners() -> dict[str, Path]:
