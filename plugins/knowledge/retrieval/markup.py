@@ -17,6 +17,7 @@ from typing import TypeAlias
 from plugins.knowledge.notes.between import Between
 from plugins.knowledge.notes.comments import blanked
 from plugins.knowledge.notes.fences import Fences, Line
+from plugins.knowledge.retrieval.indented_code import IndentedCode
 
 _LETTERS = re.compile(
     r"(?<!`)(`{1,3})(?!`)(?P<code>[^\n]{1,500}?)(?<!`)\1(?!`)"
@@ -146,7 +147,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def runs(markdown: str) -> Iterator[tuple[str, bool]]:
-    """A page in runs of text and of fenced code, each with whether it is code.
+    """A page in runs of text and of code, fenced or indented, each with whether it is code.
 
     Code comes without its fences, what all its lines are indented by, and the signs of a quotation
     around it. What stands in comments is neither.
@@ -156,21 +157,22 @@ def runs(markdown: str) -> Iterator[tuple[str, bool]]:
     """
     text = blanked(_CONTROL.sub(" ", one_newline(markdown)))
     held: list[str] = []
-    fences, was_code = Fences(), False
+    fences, indented, was_code = Fences(), IndentedCode(), False
     for line in text.split("\n"):
         found = fences.read(line)
         if held and found is not (Line.CODE if was_code else Line.TEXT):
-            yield _run(held, is_code=was_code)
+            yield from _runs(held, indented, is_code=was_code)
             held = []
         if found in (Line.TEXT, Line.CODE):
             held.append(fences.code(line))
         was_code = found is Line.CODE
-    yield _run(held, is_code=was_code)
+    yield from _runs(held, indented, is_code=was_code)
 
 
-def _run(lines: list[str], *, is_code: bool) -> tuple[str, bool]:
+def _runs(lines: list[str], indented: IndentedCode, *, is_code: bool) -> Iterator[tuple[str, bool]]:
     text = _INCLUDED.sub("", "\n".join(lines))
-    return (dedent(text).strip("\n") if is_code else text), is_code
+    for part, has_code in [(text, True)] if is_code else indented.split(text):
+        yield (dedent(part).strip("\n") if has_code else part), has_code
 
 
 def labels(markdown: str) -> frozenset[str]:
