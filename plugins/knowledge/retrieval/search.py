@@ -295,7 +295,10 @@ class Search:
         if filters.sort == "date":
             return sorted(found, key=lambda one: one.entry.written, reverse=True)
         keys = {one.entry.key for one in found}
-        own, wanted = await language_weights(asked, keys), self._versions.weights(question, keys)
+        own, wanted = (
+            await language_weights(asked, keys),
+            self._versions.weights(question, keys, up_to),
+        )
         weights = {key: own.get(key, 1.0) * wanted.get(key, 1.0) for key in keys}
         if not by_standing:
             return best_first(found, weights)

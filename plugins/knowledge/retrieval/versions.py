@@ -8,7 +8,7 @@ them: that of the version which the question names, or else the newest that answ
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -91,7 +91,9 @@ class Versions:
         self._known: dict[str, Version] = {}
         self._pages: defaultdict[str, set[str]] = defaultdict(set)
         self._several: set[str] = set()
-        self._families: defaultdict[str, Counter[Numbers]] = defaultdict(Counter)
+        self._families: defaultdict[str, defaultdict[Numbers, set[str]]] = defaultdict(
+            lambda: defaultdict(set)
+        )
 
     @property
     def wider(self) -> int:
@@ -119,27 +121,32 @@ class Versions:
         shown = ((keys, self._shown(keys, asked, scores)) for keys in pages.values())
         return {key: one for keys, one in shown for key in keys}
 
-    def weights(self, question: str, keys: Iterable[str]) -> dict[str, float]:
+    def weights(self, question: str, keys: Iterable[str], up_to: Tier) -> dict[str, float]:
         """What is left of the scores of documents that the wanted version has not; else all.
 
         Args:
             question: what was asked; it may name a version, else the newest is wanted.
-            keys: the documents.
+            keys: the documents, which the caller may see.
+            up_to: the tier of the caller; a version of which they see nothing is none.
         """
         self._follow()
         asked = versions_named(question)
+        known = {key: self._known[key] for key in keys if key in self._known}
+        families = {each.family: self._newest_first(each.family, up_to) for each in known.values()}
         return {
-            key: self._weight(known, asked)
-            for key in keys
-            if (known := self._known.get(key)) and len(self._families.get(known.family, ())) > 1
+            key: _weight(each.numbers, families[each.family], asked)
+            for key, each in known.items()
+            if each.family
         }
 
-    def _weight(self, known: Version, asked: Collection[Numbers]) -> float:
-        newest_first = sorted(self._families[known.family], reverse=True)
-        named = [at for at, one in enumerate(newest_first) if _names(asked, one)]
-        own = newest_first.index(known.numbers)
-        away = min(abs(own - at) for at in named or [0])
-        return max(_LEAST_WEIGHT, 1 - _PER_VERSION * away)
+    def _newest_first(self, family: str, up_to: Tier) -> list[Numbers]:
+        """The versions of a family of which a tier sees a page."""
+        seen = (
+            numbers
+            for numbers, keys in self._families.get(family, {}).items()
+            if any(self._store.entry(key, up_to) for key in keys)
+        )
+        return sorted(seen, reverse=True)
 
     def of(self, entry: DocumentEntry, up_to: Tier) -> tuple[str, list[str]]:
         """A document's version, and the others that there are of its page, the newest first.
@@ -174,6 +181,11 @@ class Versions:
         if changed is None:
             changed = {*self._known, *(one.key for one in self._store.entries(Tier.MEMBERS))}
         self._followed = self._store.version
+        if not self._known:  # most bases have no folder of a version, and nothing to remember
+            entries = (self._store.entry(key, Tier.MEMBERS) for key in changed)
+            if not any(version_of(one).numbers for one in entries if one is not None):
+                return
+            changed = [one.key for one in self._store.entries(Tier.MEMBERS)]
         for key in changed:
             if (before := self._known.pop(key, None)) is not None:
                 self._count(key, before, -1)
@@ -190,8 +202,16 @@ class Versions:
             del self._pages[known.page]
         if known.family:
             versions = self._families[known.family]
-            versions[known.numbers] += by
-            self._families[known.family] = +versions
+            (versions[known.numbers].add if by > 0 else versions[known.numbers].discard)(key)
+            if not versions[known.numbers]:
+                del versions[known.numbers]
+
+
+def _weight(own: Numbers, newest_first: Sequence[Numbers], asked: Collection[Numbers]) -> float:
+    """What is left of the score of a page of one version among those that there are."""
+    named = [at for at, one in enumerate(newest_first) if _names(asked, one)]
+    away = min(abs(newest_first.index(own) - at) for at in named or [0])
+    return max(_LEAST_WEIGHT, 1 - _PER_VERSION * away)
 
 
 def version_of(entry: DocumentEntry) -> Version:

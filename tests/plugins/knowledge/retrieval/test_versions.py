@@ -134,6 +134,20 @@ async def test_a_version_above_the_callers_tier_is_not_told_of(
     )
     (found,) = (await base.knowledge.search("lighthouse keeper", OPEN, Tier.OPEN)).results
     assert (found.id, found.version, found.other_versions) == ("v1.0.setup", None, None)
+    await base.remove("file/v2.0.setup")
+    (alone,) = (await base.knowledge.search("lighthouse keeper", OPEN, Tier.OPEN)).results
+    assert found.score == alone.score
+
+
+async def test_a_base_whose_first_version_comes_late_knows_the_page_that_was_there(
+    base: Base, make: Callable[..., Any]
+) -> None:
+    await base.put(make("file/setup", SETUP, title="Setup", path="docs/setup.md"))
+    (found,) = (await base.knowledge.search("lighthouse keeper", OPEN, Tier.OPEN)).results
+    assert found.version is None
+    await versions(base, make, "v1.0")
+    (found,) = (await base.knowledge.search("lighthouse keeper", OPEN, Tier.OPEN)).results
+    assert (found.version, found.other_versions) == ("current", ["v1.0"])
 
 
 async def test_what_matches_is_counted_once_for_all_versions(
