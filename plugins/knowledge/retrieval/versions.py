@@ -183,7 +183,7 @@ class Versions:
         self._followed = self._store.version
         if not self._known:  # most bases have no folder of a version, and nothing to remember
             entries = (self._store.entry(key, Tier.MEMBERS) for key in changed)
-            if not any(version_of(one).numbers for one in entries if one is not None):
+            if all(version_of(one).written == PRESENT for one in entries if one is not None):
                 return
             changed = [one.key for one in self._store.entries(Tier.MEMBERS)]
         for key in changed:

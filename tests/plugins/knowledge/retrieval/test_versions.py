@@ -139,6 +139,15 @@ async def test_a_version_above_the_callers_tier_is_not_told_of(
     assert found.score == alone.score
 
 
+async def test_a_version_that_has_a_name_and_no_number_is_one(
+    base: Base, make: Callable[..., Any]
+) -> None:
+    for id, path in (("setup", "docs"), ("stable.setup", "versioned_docs/version-stable")):
+        await base.put(make(f"file/{id}", SETUP, title="Setup", path=f"{path}/setup.md"))
+    (found,) = (await base.knowledge.search("lighthouse keeper", OPEN, Tier.OPEN)).results
+    assert {found.version, *(found.other_versions or ())} == {"current", "stable"}
+
+
 async def test_a_base_whose_first_version_comes_late_knows_the_page_that_was_there(
     base: Base, make: Callable[..., Any]
 ) -> None:
