@@ -91,6 +91,7 @@ class Versions:
         self._known: dict[str, Version] = {}
         self._pages: defaultdict[str, set[str]] = defaultdict(set)
         self._several: set[str] = set()
+        self._most = 1
         self._families: defaultdict[str, defaultdict[Numbers, set[str]]] = defaultdict(
             lambda: defaultdict(set)
         )
@@ -99,8 +100,7 @@ class Versions:
     def wider(self) -> int:
         """How many times as much has to be compared, as pages come in several versions."""
         self._follow()
-        most = max((len(self._pages[page]) for page in self._several), default=1)
-        return min(most, MAX_WIDER)
+        return min(self._most, MAX_WIDER)
 
     def one_each(self, question: str, scores: Mapping[str, float]) -> dict[str, str]:
         """Which version is shown of each page that comes in several.
@@ -192,6 +192,7 @@ class Versions:
             if (entry := self._store.entry(key, Tier.MEMBERS)) is not None:
                 self._known[key] = version_of(entry)
                 self._count(key, self._known[key], 1)
+        self._most = max((len(self._pages[page]) for page in self._several), default=1)
 
     def _count(self, key: str, known: Version, by: int) -> None:
         """Let a document be one of its page's versions, or no more."""
