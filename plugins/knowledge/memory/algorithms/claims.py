@@ -21,6 +21,8 @@ from plugins.knowledge.memory.algorithms.tense import is_coming, is_present
 
 MAX_CLAIMS = 6
 """Sentences of a text that are looked at."""
+MAX_VALUE = 6
+"""Words of a value behind a colon; what is longer is said by somebody."""
 SELF, US = "@self", "@us"
 """Whoever says "I", and "we"."""
 
@@ -114,15 +116,23 @@ def turn_of(text: str, speaker: str = "") -> tuple[str, str]:
     match = _TURN.match(text)
     if match and known.CUE_LABEL.match(match[1]):
         match = None  # "Correction: ..." is said by nobody of that name
-    if match and _is_said(text[match.end() :]):
+    if match and not _is_value(match[1], text[match.end() :]):
         return match[1], text[match.end() :]
     return speaker, text
 
 
-def _is_said(text: str) -> bool:
-    """Whether a text is what somebody says, and no value: it has a verb, or "we" in front."""
+def _is_value(label: str, text: str) -> bool:
+    """Whether what stands behind a name and a colon is its value, and nothing that somebody says.
+
+    "Deadline: Friday" is one, and "Treasurer: Ana"; "Ana: Thanks" and "Ana: Good morning" are not.
+    """
     tokens = _tokens(text)
-    return _verb_at(tokens) is not None or tokens[:1] in (["I"], ["We"])
+    if not tokens or len(tokens) > MAX_VALUE or _verb_at(tokens) is not None:
+        return False
+    if not known.LABELS.isdisjoint(stem(each.lower()) for each in _tokens(label)):
+        return True
+    first = next((each for each in tokens if each.lower() not in known.PREPOSITIONS), "-")
+    return first[0].isdigit() or stem(first.lower()) in known.KINDS
 
 
 def terms_of(text: str, speaker: frozenset[str]) -> frozenset[str]:
@@ -324,6 +334,8 @@ def _term(word: str) -> str:
     """The term of a word in lower case; "" where it says nothing of what is claimed."""
     if word in STOP_WORDS or word in known.VERBS or word.endswith("n't"):
         return ""
+    if "'" in word and word.partition("'")[0] in STOP_WORDS:
+        return ""  # "I'm", "they're", "that's"
     term = stem(word)
     return "" if term in known.CUE_TERMS else term
 

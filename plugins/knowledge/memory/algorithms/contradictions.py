@@ -15,6 +15,7 @@ from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, claims
 from plugins.knowledge.memory.algorithms.foreign import is_foreign
 from plugins.knowledge.memory.algorithms.foreign_changes import change_in_words
 from plugins.knowledge.memory.algorithms.handovers import handovers
+from plugins.knowledge.memory.algorithms.topics import PLAIN_VERBS, on_one_topic, topic
 from plugins.knowledge.memory.algorithms.vocabulary import (
     ATTRIBUTE_VERBS,
     OPPOSITES,
@@ -85,6 +86,7 @@ def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
     one_voice, one_thing = new.owner == old.owner, False
     is_near = (cosine or 0.0) >= NEWER_FIRST
     before = claims(old.content, old.metadata.author or "")
+    foreign = is_foreign(new.content) and is_foreign(old.content)
     if any(
         each.ends(other, 1.0 if cosine is None else cosine)
         for each in handovers(new.content, new.metadata.author or "")
@@ -101,19 +103,18 @@ def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
             if may_be_one and (why := contradiction(one, other, cosine)):
                 return Likeness(True, cosine or 0.0, why, reversed=speaks_of_earlier(new, old))
             if is_near and not one_thing:
-                one_thing = one.voice == other.voice and not _apart(one, other)
-    one_thing = one_thing and _share_words_if_foreign(new.content, old.content)
+                same = one.voice == other.voice and not _apart(one, other)
+                one_thing = same and (foreign or on_one_topic(one, other))
+    one_thing = one_thing and (not foreign or _share_half(new.content, old.content))
     why = change_in_words(new.content, old.content, cosine, one_owner=one_voice)
     return Likeness(bool(why), cosine or 0.0, why, one_thing, speaks_of_earlier(new, old))
 
 
-def _share_words_if_foreign(new: str, old: str) -> bool:
-    """Whether two texts share half of their words, where neither is English.
+def _share_half(new: str, old: str) -> bool:
+    """Whether two texts, neither of them English, share half of their words.
 
     A model for English finds all texts of another language near, and the rules read none.
     """
-    if not (is_foreign(new) and is_foreign(old)):
-        return True
     one, other = set(terms(new)), set(terms(old))
     return 2 * len(one & other) >= min(len(one), len(other))
 
@@ -361,13 +362,14 @@ def _changed(new: Claim, old: Claim, near: float) -> bool:
     if not new.said or (old.past and not old.verb):
         return False
     kinds = {kind for _, kind in new.values} & {kind for _, kind in old.values}
-    topic = new.terms & old.terms - {SELF, US} - new.voice
-    alike = new.verb == old.verb and new.verb not in ("", "have")
-    return bool(
-        (alike and near >= MIN_WORDED)
-        or (kinds & {"place", "number", "day"} and near >= MIN_WORDED)
-        or (len(topic) >= 2 and near >= SAME_PROPERTY)
-    )
+    shared = topic(new, old)
+    # Of themselves people say many things by one verb, and of many times and places.
+    is_of_one = bool(shared or not new.voice)
+    plain = ("", "have") if is_of_one else PLAIN_VERBS
+    alike = new.verb == old.verb and new.verb not in plain
+    of_kind = is_of_one and not kinds.isdisjoint(("place", "number", "day"))
+    told_again = len(shared) >= 2 and near >= SAME_PROPERTY
+    return told_again or ((alike or of_kind) and near >= MIN_WORDED)
 
 
 def _opposite(come: Collection[str], gone: Collection[str]) -> bool:

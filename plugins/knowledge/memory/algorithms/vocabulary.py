@@ -72,6 +72,19 @@ ROLES = frozenset(
     )
 )
 """Roles that one holds at a time: "Ana is the treasurer of the club"."""
+LABELS = ROLES | frozenset(
+    map(
+        stem,
+        _words(
+            "address code colour color contract database date day deadline diet email employer "
+            "fee flat framework home host job key language link location meeting motto name "
+            "opening owner partner password phone pin place plan price provider room size sponsor "
+            "status supplier theme time title tool topic url vendor venue version website wifi "
+            "winner"
+        ),
+    )
+)
+"""What stands before a colon and is a property, of which a value follows: "Venue: the barn"."""
 RELATIVES = frozenset(
     map(
         stem,
@@ -96,10 +109,12 @@ PAST = _words(
 )
 """Verbs of what was done once, beside those that end in -ed."""
 CUE = re.compile(
-    r"\b(?:no longer|any ?more|instead|rather than|chang(?:ed|es|e) (?:to|from|jobs)|changed"
+    r"^new\b|\b(?:no longer|any ?more|instead|rather than|chang(?:ed|es|e) (?:to|from|jobs)|changed"
     r"|mov(?:ed|es|ing) (?:to|from|\w+ to|the \w+ to)|switch(?:ed|es|ing)?|replac(?:ed|es)"
-    r"|now|from \w+ on|from now on|as of|postponed|rescheduled|cancel+ed|called off|actually"
-    r"|correct(?:ion|ed)|turns? out|renamed|stopped|quit|gave up|given up|sold|update[sd]?|new"
+    r"|(?<!right )(?<!just )(?<!by )(?<!until )(?<!till )now(?! that\b| and then\b)"
+    r"|from \w+ on|from now on|as of|postponed|rescheduled|cancel+ed|called off|actually"
+    r"|correct(?:ion|ed)|turns? out|renamed|stopped|quit|gave up|given up|sold|update[sd]?"
+    r"|(?:the|my|our|his|her|their|its|\w's) (?-i:new)"
     r"|raised|(?:went|goes|gone) (?:up|down)|cut (?:\w+ ){0,5}to|(?:up|down)graded|rose|fell"
     r"|is back|stepped down|lowered|reduced"
     r"|increased|extended|back to|migrated|repainted|in place of|tak(?:en|es) over|took over"
@@ -128,6 +143,22 @@ CUE_TERMS = frozenset(
     )
 )
 """Terms that tell of no thing."""
+FILLERS = frozenset(
+    map(
+        stem,
+        _words(
+            "yeah yep yup nope oh ah wow haha lol hmm man guys thing things stuff lot lots bit "
+            "way kind sort time times today tonight tomorrow yesterday day think thought guess "
+            "feel felt feeling look looks looking sound sounds seem seems let try trying say said "
+            "tell talk hope glad sure maybe probably definitely absolutely actually right good "
+            "great nice cool fun awesome amazing bad better best pretty much many little "
+            "something anything everything everyone people im ive ill dont didnt doesnt isnt cant "
+            "wont thats youre hes shes lets gonna thanks thank sorry please morning hear "
+            "heard come came going back love"
+        ),
+    )
+)
+"""Terms of talk, which tell of no thing: that two have them does not make them speak of one."""
 KINDS = {
     stem(form): kind
     for word, kind in _groups("""

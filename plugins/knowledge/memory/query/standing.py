@@ -35,7 +35,7 @@ what is said later of a thing is mostly of another property of it."""
 SAID_AGAIN = 0.7
 """The share of the older one's terms from which on the newer one says it again, or denies it: "the
 wiki runs on Postgres, not on MySQL"."""
-NEWER_AMONG = 10
+NEWER_AMONG = 5
 """Answers, the best ones, among which the newer of two about one thing goes first: below them it is
 newer, and no answer."""
 MAX_STEPS = 10
