@@ -143,18 +143,20 @@ CUE_TERMS = frozenset(
     )
 )
 """Terms that tell of no thing."""
+_UNMARKED = "I'm I've I'll don't didn't doesn't isn't can't won't that's you're he's she's let's"
+"""What chats write without its apostrophe."""
 FILLERS = frozenset(
     map(
         stem,
         _words(
+            _UNMARKED.lower().replace("'", "") + " "
             "yeah yep yup nope oh ah wow haha lol hmm man guys thing things stuff lot lots bit "
             "way kind sort time times today tonight tomorrow yesterday day think thought guess "
             "feel felt feeling look looks looking sound sounds seem seems let try trying say said "
             "tell talk hope glad sure maybe probably definitely absolutely actually right good "
             "great nice cool fun awesome amazing bad better best pretty much many little "
-            "something anything everything everyone people im ive ill dont didnt doesnt isnt cant "
-            "wont thats youre hes shes lets gonna thanks thank sorry please morning hear "
-            "heard come came going back love"
+            "something anything everything everyone people gonna thanks thank sorry please "
+            "morning hear heard come came going back love"
         ),
     )
 )
