@@ -129,6 +129,8 @@ def _is_value(label: str, text: str) -> bool:
     tokens = _tokens(text)
     if not tokens or len(tokens) > MAX_VALUE or _verb_at(tokens) is not None:
         return False
+    if any(each.lower() in known.INTERJECTIONS or each.lower() in _PERSONS for each in tokens):
+        return False
     if not known.LABELS.isdisjoint(stem(each.lower()) for each in _tokens(label)):
         return True
     first = next((each for each in tokens if each.lower() not in known.PREPOSITIONS), "-")

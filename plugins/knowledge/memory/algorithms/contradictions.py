@@ -35,6 +35,8 @@ SAME_PROPERTY = 0.65
 """The cosine from which on two things that a speaker says of themselves may be one property."""
 MIN_WORDED = 0.5
 """The same where one of them names the property, and the other has a verb for it."""
+MAX_TERMS = 12
+"""Terms of a sentence up to which it is a plain case: a longer one states several things."""
 SAME_TERMS = 0.5
 """The share of their terms from which on two versions of an entry say the same."""
 NEWER_FIRST = 0.42
@@ -154,6 +156,8 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
         cosine: of the texts they stand in, or None where that is not known.
     """
     near = 1.0 if cosine is None else cosine
+    if max(len(new.terms), len(old.terms)) > MAX_TERMS:
+        return ""
     if _of_two_voices(new, old) or _of_two_times(new, old) or not _one_thing(new, old, near):
         return ""
     come, gone = new.said - old.terms, old.said - new.terms

@@ -143,6 +143,12 @@ CUE_TERMS = frozenset(
     )
 )
 """Terms that tell of no thing."""
+INTERJECTIONS = _words(
+    "yeah yep yup nope yes no oh ah aw wow haha hehe lol hmm mm mm-hmm uh uh-huh um okay ok "
+    "right well so but thanks sorry please hey hi hello bye i'm you he she it they this that "
+    "there"
+)
+"""What people say and no value has."""
 _UNMARKED = "I'm I've I'll don't didn't doesn't isn't can't won't that's you're he's she's let's"
 """What chats write without its apostrophe."""
 FILLERS = frozenset(
