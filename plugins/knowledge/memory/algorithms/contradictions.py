@@ -156,9 +156,7 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
         cosine: of the texts they stand in, or None where that is not known.
     """
     near = 1.0 if cosine is None else cosine
-    if max(len(new.terms), len(old.terms)) > MAX_TERMS:
-        return ""
-    if _of_two_voices(new, old) or _of_two_times(new, old) or not _one_thing(new, old, near):
+    if not _comparable(new, old) or not _one_thing(new, old, near):
         return ""
     come, gone = new.said - old.terms, old.said - new.terms
     if new.negated != old.negated and _denies(new, old):
@@ -175,6 +173,12 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
     if new.cue and _changed(new, old, near):
         return "it says that something changed"
     return ""
+
+
+def _comparable(new: Claim, old: Claim) -> bool:
+    """Whether both are plain cases, by one voice and of one time."""
+    is_plain = max(len(new.terms), len(old.terms)) <= MAX_TERMS
+    return is_plain and not (_of_two_voices(new, old) or _of_two_times(new, old))
 
 
 def _of_two_voices(new: Claim, old: Claim) -> bool:
