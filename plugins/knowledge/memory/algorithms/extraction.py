@@ -68,6 +68,17 @@ _SOMEBODY = re.compile(
 _OWN = re.compile(r"\b(?:I|my|we|our|me|us)\b", re.IGNORECASE)
 
 
+_POINTS = re.compile(
+    r"^(?:(?:and|but|so|oh|yeah|yes|no|nah|well|also|then|ok(?:ay)?|now|wow|haha|lol|because)\b"
+    r"[ ,.!]*)*"
+    r"(?:(?:this|that|these|those|it|they|there)"
+    r"(?:['\u2019](?:s|re|ll|d|ve)| (?:am|are|have|had|do|did|will|can|could|must|should|\w+s))\b"
+    r"|its\b|you\b|let['\u2019]?s\b|don['\u2019]?t\b|do not\b|try\b|make sure\b|remember\b)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says nothing without the one before it, or what others are to do."""
+
+
 class Kind(StrEnum):
     """What a sentence of a conversation is."""
 
@@ -200,7 +211,9 @@ def _kind(sentence: str, speaker: str) -> Kind | None:
         return Kind.PREFERENCE
     if decisions or preferences:
         return None  # what it says is denied, reported or only talk, whatever it names
-    return Kind.FACT if states(sentence) and _states_a_fact(sentence, speaker) else None
+    if _POINTS.match(sentence) or not states(sentence):
+        return None
+    return Kind.FACT if _states_a_fact(sentence, speaker) else None
 
 
 def _is_of_another(sentence: str, speaker: str) -> bool:

@@ -146,7 +146,7 @@ def parts(turns: Sequence[Turn], max_bytes: int) -> Iterator[range]:
     ends, size = [0], 0
     for number, turn in enumerate(turns):
         more = len(turn.text.encode(errors="replace"))
-        if size and size + more > max_bytes:
+        if number > ends[-1] and size + more > max_bytes:
             ends.append(number)
             size = 0
         size += more

@@ -111,6 +111,14 @@ ASIDES = [
     "The deadline is Thursday, right.",
     "Guess what the pin is 3636.",
 ]
+POINTING = [
+    "It is at the station, five minutes from here.",
+    "Yeah, that's the best place in Berlin.",
+    "They have 200 shops in Spain.",
+    "You have to spend a summer in Lisbon.",
+    "Don't forget to bring 20 euros.",
+    "Let\u2019s talk tomorrow, Kim.",
+]
 DECISIONS = [
     "We decided to rent the van.",
     "We agreed not to sell.",
@@ -172,6 +180,11 @@ async def found(text: str, speaker: str = "Lea") -> list[tuple[Kind, str]]:
     [*DENIED, *REPORTED, *IMAGINED, *OPEN, *QUOTED, *EMPTY_PROPOSALS, *MENDED, *ASIDES],
 )
 async def test_what_the_speaker_does_not_mean_stays_in_the_turn(text: str) -> None:
+    assert await found(text) == []
+
+
+@pytest.mark.parametrize("text", POINTING)
+async def test_what_says_nothing_without_the_line_before_it_stays_in_the_turn(text: str) -> None:
     assert await found(text) == []
 
 
