@@ -30,8 +30,10 @@ _TOKEN = re.compile(
     r"\d+(?:[.:,/-]\d+)*(?:st|[nr]d|th|am|pm|h|€|%)?|[^\W\d_]+(?:['\u2019-][^\W_]+)*"
 )
 _TURN = re.compile(
-    r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s+"
+    r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?"
+    r"([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?|@?[a-z][\w.'-]{0,30}):\s+"
 )
+"""Who speaks: a name, or what somebody is called in a chat, as "kim_w" is."""
 _LABEL = re.compile(r"^([^:.!?\n]{3,60}):\s+(\S.*)$")
 _BY_SOMEBODY = re.compile(r"\brun by (?=[A-Z])")
 _MAY = "May"

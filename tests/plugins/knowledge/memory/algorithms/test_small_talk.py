@@ -57,6 +57,12 @@ def test_what_stands_behind_a_name_and_is_no_value_is_said_by_somebody(line: str
     assert turn_of(f"Kim: {line}") == ("Kim", line)
 
 
+@pytest.mark.parametrize("name", ["kim", "kim_w", "@kim", "kim.w42"])
+@pytest.mark.parametrize("line", SMALL_TALK)
+def test_who_speaks_may_be_called_as_in_a_chat(name: str, line: str) -> None:
+    assert turn_of(f"{name}: {line}") == (name, line)
+
+
 @pytest.mark.parametrize("line", ["Mm-hmm.", "Okay, right", "Switch that one off", "So powerful"])
 def test_who_speaks_may_be_called_by_their_role(line: str) -> None:
     assert turn_of(f"Project Manager: {line}") == ("Project Manager", line)
