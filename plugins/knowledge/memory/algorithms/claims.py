@@ -131,12 +131,17 @@ def _is_value(label: str, text: str) -> bool:
     tokens = _tokens(text)
     if not tokens or len(tokens) > MAX_VALUE or _verb_at(tokens) is not None:
         return False
-    if any(each.lower() in known.INTERJECTIONS or each.lower() in _PERSONS for each in tokens):
+    if _is_talk(tokens):
         return False
     if not known.LABELS.isdisjoint(stem(each.lower()) for each in _tokens(label)):
         return True
     first = next((each for each in tokens if each.lower() not in known.PREPOSITIONS), "-")
     return first[0].isdigit() or stem(first.lower()) in known.KINDS
+
+
+def _is_talk(tokens: Iterable[str]) -> bool:
+    """Whether words are what people say to each other, as no value is: "yeah", "you", "thanks"."""
+    return any(each.lower() in known.INTERJECTIONS or each.lower() in _PERSONS for each in tokens)
 
 
 def terms_of(text: str, speaker: frozenset[str]) -> frozenset[str]:
@@ -178,7 +183,7 @@ def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
     if verb == "be":
         named = (known.ATTRIBUTE_VERBS.get(each.lower()) for each in tokens[:at])
         verb = next(filter(None, named), verb)
-    if label and _is_lone(label[1]):
+    if label and _is_lone(label[1]) and not _is_talk(_tokens(label[2])):
         at, verb, after = len(_tokens(label[1])), "be", 0
     elif at is None:
         at, after = 0, 0

@@ -84,6 +84,13 @@ def test_lines_of_a_conversation_are_on_one_topic_by_their_things(
     assert on_one_topic(new, old) is is_one
 
 
+def test_talk_behind_a_date_and_a_name_is_no_value() -> None:
+    old, new = (
+        said(f"8 May 2023, Kim Lou: {line}") for line in ("I guess you're right", "Thanks for that")
+    )
+    assert not compare(new, old, NEAR).replaces
+
+
 def test_a_change_among_small_talk_is_found() -> None:
     old, new = said("Kim: I live in Porto, it's lovely."), said("Kim: I live in Lisbon now, haha.")
     assert compare(new, old, NEAR).replaces
