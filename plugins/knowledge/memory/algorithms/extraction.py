@@ -66,8 +66,6 @@ _SOMEBODY = re.compile(
 )
 """Who speaks in a line of a conversation that somebody shows."""
 _OWN = re.compile(r"\b(?:I|my|we|our|me|us)\b", re.IGNORECASE)
-
-
 _POINTS = re.compile(
     r"^(?:(?:and|but|so|oh|yeah|yes|no|nah|well|also|then|ok(?:ay)?|now|wow|haha|lol|because)\b"
     r"[ ,.!]*)*"

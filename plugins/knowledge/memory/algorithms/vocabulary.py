@@ -76,11 +76,15 @@ LABELS = ROLES | frozenset(
     map(
         stem,
         _words(
-            "address code colour color contract database date day deadline diet email employer "
-            "fee flat framework home host job key language link location meeting motto name "
-            "opening owner partner password phone pin place plan price provider room size sponsor "
-            "status supplier theme time title tool topic url vendor venue version website wifi "
-            "winner"
+            "account address age agenda allergies allergy bank birthday branch brand breakfast "
+            "capacity car channel closing code color colour contract currency database date day "
+            "deadline dentist diagnosis diet dinner doctor domain dose editor email employer fee "
+            "flat font framework goal hobby home hometown host hours insurance job key language "
+            "lawyer licence license link location logo lunch medication meeting menu model motto "
+            "name nationality opening owner parking partner password pet phone pin place plan "
+            "port price priority pronouns provider region repo risk room school server size "
+            "slogan sponsor stack status supplier teacher theme time timezone title token tool "
+            "topic url vendor venue version website wifi winner"
         ),
     )
 )

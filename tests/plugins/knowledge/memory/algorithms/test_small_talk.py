@@ -50,6 +50,7 @@ def test_a_property_that_gets_another_value_is_replaced(before: str, after: str)
 
 def test_of_a_property_without_a_known_kind_of_value_the_newer_goes_first() -> None:
     assert compare(said("Venue: the town hall"), said("Venue: the barn"), NEAR).one_thing
+    assert compare(said("Allergies: peanuts"), said("Allergies: walnuts"), NEAR).one_thing
 
 
 @pytest.mark.parametrize("line", SMALL_TALK)
