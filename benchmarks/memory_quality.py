@@ -2,8 +2,8 @@
 
 300 questions over dialogues of 14 weeks between eight people (``dialogues.py``), and 200 facts that
 change among 200 pairs that do not contradict each other (``updates.py``), as many again that are
-said more freely, and questions that take two entries (``linked.py``), on a real memory with the
-embedded model. A part of the families of
+said more freely, questions that take two entries (``linked.py``), and small talk
+(``small_talk.py``), on a real memory with the embedded model. A part of the families of
 each is kept apart by hash, and nothing was tuned on it.
 """
 
@@ -25,6 +25,7 @@ from typing import Literal, TypeVar
 from benchmarks.dialogues import WEEKS, Asked, dialogues
 from benchmarks.dialogues import Turn as Line
 from benchmarks.linked import chains
+from benchmarks.small_talk import small_talk
 from benchmarks.table import Bar, Row, Unmeasurable
 from benchmarks.updates import FREE, PLAIN, Pair, Update, pairs, updates
 from gateway.config.portal_keys import Services
@@ -70,6 +71,7 @@ async def _measured() -> list[Row]:
         *await _changes(FREE),
         *await _told(PLAIN),
         *await _told(FREE),
+        *await _talk(),
     ]
 
 
@@ -288,6 +290,26 @@ async def _talked(memory: Memory, said: Sequence[str], at: datetime) -> list[set
     for each in kept.found:
         found[each.turn].add(each.id)
     return [found[id] for id in kept.turns]
+
+
+async def _talk() -> list[Row]:
+    """Small talk, of which nothing replaces anything, and what is said once among it."""
+    lines, told = small_talk()
+    begin = datetime.now(UTC) - timedelta(weeks=2)
+    async with _memory() as memory:
+        made = [
+            await _remember(memory, line, begin + timedelta(minutes=7 * number))
+            for number, line in enumerate(lines)
+        ]
+        first = [(await _found(memory, each.asked))[:1] for each in told]
+    replaced = {each.id for one in made for each in one.near if each.seems is not None}
+    ids = {line: one.entry.id for line, one in zip(lines, made, strict=True)}
+    found = [some == [ids[each.said]] for some, each in zip(first, told, strict=True)]
+    seem, among = "lines of small talk that seem replaced", "what is said once among small talk"
+    return [
+        _share(seem, 100 * len(replaced) / len(lines), f"of {len(lines)}", "under", 5),
+        _share(f"{among} comes first", 100 * mean(found), f"of {len(found)}"),
+    ]
 
 
 def _outcome(earlier: CreateResponse, later: CreateResponse, first: str) -> _Outcome:
