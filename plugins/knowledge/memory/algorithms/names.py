@@ -24,7 +24,8 @@ _OWNER = re.compile(r"['\u2019]s$")
 def names_in(question: str) -> tuple[str, ...]:
     """The names in a question, each once; none where it is not asked in English.
 
-    The first word of a sentence is one where something is said to be theirs: "Ana's flat".
+    The first word of a sentence is one where something is said to be theirs: "Ana's flat". What
+    somebody is called in a chat (``kim_w``, ``@kim``) is one in lower case, too.
 
     Args:
         question: as it was asked.
@@ -35,7 +36,9 @@ def names_in(question: str) -> tuple[str, ...]:
     for match in _WORD.finditer(question):
         word, owns = _OWNER.subn("", match[0])
         begins = _BEGINS.search(question[: match.start()]) is not None
-        if word[0].isupper() and (owns or not begins) and not _is_plain(word):
+        is_handle = "_" in word or question[: match.start()].endswith("@")
+        is_name = word[0].isupper() and (owns or not begins) and not _is_plain(word)
+        if is_name or is_handle:
             found[word] = None
     return tuple(found)[:MAX_NAMES]
 
@@ -50,7 +53,7 @@ def without_names(question: str, names: tuple[str, ...]) -> str:
     if not names:
         return question
     some = "|".join(map(re.escape, names))
-    left = re.sub(rf"\b(?:{some})\b(?:['\u2019]s\b)?\s?", "", question).strip()
+    left = re.sub(rf"@?\b(?:{some})\b(?:['\u2019]s\b)?\s?", "", question).strip()
     return left if terms(left) else question
 
 

@@ -15,9 +15,12 @@ from typing import Any
 from plugins.knowledge.memory.model.record import Record
 
 _SPEAKER = re.compile(
-    r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s"
+    r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?"
+    r"([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?"
+    r"|@[a-z][\w.-]{0,30}|[a-z][a-z0-9.-]{0,20}_[\w.-]{0,20}):\s"
 )
-"""A name before a colon, behind a date in brackets."""
+"""A name before a colon, or what somebody is called in a chat (``@kim``, ``kim_w``), behind a date
+in brackets."""
 
 
 def labels(record: Record) -> frozenset[str]:
@@ -72,7 +75,7 @@ def author(name: str) -> str:
 
 def voices(name: str) -> frozenset[str]:
     """Held by entries that somebody says: one for each of their names, whatever its case."""
-    return frozenset(f"voice:{each.casefold()}" for each in name.split())
+    return frozenset(f"voice:{each.casefold().removeprefix('@')}" for each in name.split())
 
 
 def voice_of(content: str, author: str | None) -> str | None:

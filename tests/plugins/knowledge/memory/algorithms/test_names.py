@@ -22,6 +22,8 @@ from plugins.knowledge.memory.algorithms.names import MAX_NAMES, names_in, witho
         ("Who is Ana?", ("Ana",), "Who is Ana?"),
         ("Wo wohnt Ana und was sagt der Wirt?", (), "Wo wohnt Ana und was sagt der Wirt?"),
         ("Where does Anna-Lena Wolf live?", ("Anna-Lena", "Wolf"), "Where does live?"),
+        ("Where did kim_w grow up?", ("kim_w",), "Where did grow up?"),
+        ("Where did @kim and Ana meet?", ("kim", "Ana"), "Where did and meet?"),
     ],
 )
 def test_a_question_is_read_with_and_without_its_names(

@@ -54,3 +54,12 @@ async def test_an_entry_is_held_by_each_name_of_who_says_it(world: World) -> Non
         for id, one in records.items()
     }
     assert held == {turn.id: voices("noa LEVI"), own.id: voices("Ana")}
+
+
+@pytest.mark.parametrize("name", ["kim_w", "@kim"])
+async def test_who_is_called_as_in_a_chat_says_what_they_say(world: World, name: str) -> None:
+    told = await world.remember(ANA, f"{name}: The oboe is what I play.", layer="episodic")
+    await world.remember(ANA, f"Noa: I play nothing, {name}.", layer="episodic")
+    records = await world.memory.entries.reads.read([told.id], frozenset({"person:person:ana"}))
+    assert voices(name) <= labels(records[told.id])
+    assert (await world.found(ANA, f"What does {name} play?"))[0] == told.content
