@@ -129,8 +129,10 @@ def speaks_of_earlier(new: Record, old: Record) -> bool:
         old: the other one.
     """
     mine, theirs = (each.validity.valid_from or each.validity.event_at for each in (new, old))
-    if mine is not None and theirs is not None:
+    if mine is not None and theirs is not None and mine != theirs:
         return mine < theirs
+    if new.taken_from is not None and new.taken_from < (old.taken_from or old.number):
+        return True  # what is found in a turn was said before what follows that turn
     ended = new.validity.valid_until
     return new.changed < old.changed or (ended is not None and ended <= old.created)
 

@@ -48,6 +48,19 @@ async def test_what_a_conversation_changes_is_named(world: World) -> None:
     assert near.seems == "seems_to_replace"
 
 
+@pytest.mark.parametrize("at", [None, AT])
+async def test_what_is_said_first_does_not_seem_to_replace_what_follows_in_the_same_talk(
+    world: World, at: datetime | None
+) -> None:
+    said = [Turn("Ana", f"The gate code is {code}.", at) for code in ("1111", "2222")]
+    first, second = (await world.memory.conversations(said, ANA, "one")).found
+    assert [(each.seems, each.later) for each in first.near] == [(None, True)]
+    assert [(each.id, each.seems) for each in second.near] == [(first.id, "seems_to_replace")]
+    (pair,) = (await world.memory.review(ANA)).pairs
+    assert (pair.newer.id, pair.older.id) == (second.id, first.id)
+    assert (await world.found(ANA, "What is the gate code?"))[0] == "Ana: The gate code is 2222."
+
+
 async def test_the_same_words_behind_another_question_are_another_turn(world: World) -> None:
     talk = [
         Turn("Ana", "Did you ship it?"),
