@@ -71,7 +71,7 @@ async def _measured() -> list[Row]:
         *await _changes(FREE),
         *await _told(PLAIN),
         *await _told(FREE),
-        *await _talk(),
+        *await _small_talk(),
     ]
 
 
@@ -292,7 +292,7 @@ async def _talked(memory: Memory, said: Sequence[str], at: datetime) -> list[set
     return [found[id] for id in kept.turns]
 
 
-async def _talk() -> list[Row]:
+async def _small_talk() -> list[Row]:
     """Small talk, of which nothing replaces anything, and what is said once among it."""
     lines, told = small_talk()
     begin = datetime.now(UTC) - timedelta(weeks=2)

@@ -18,6 +18,7 @@ from plugins.knowledge.memory.algorithms import vocabulary as known
 from plugins.knowledge.memory.algorithms.plain_values import also_said, plain, with_plain_halves
 from plugins.knowledge.memory.algorithms.sentences import sentences
 from plugins.knowledge.memory.algorithms.tense import is_coming, is_present
+from plugins.knowledge.memory.model.labels import DATED, NAME
 
 MAX_CLAIMS = 6
 """Sentences of a text that are looked at."""
@@ -29,11 +30,8 @@ SELF, US = "@self", "@us"
 _TOKEN = re.compile(
     r"\d+(?:[.:,/-]\d+)*(?:st|[nr]d|th|am|pm|h|€|%)?|[^\W\d_]+(?:['\u2019-][^\W_]+)*"
 )
-_TURN = re.compile(
-    r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?"
-    r"([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?|@?[a-z][\w.'-]{0,30}):\s+"
-)
-"""Who speaks: a name, or what somebody is called in a chat, as "kim_w" is."""
+_TURN = re.compile(rf"{DATED}({NAME}|@?[a-z][\w.'-]{{0,30}}):\s+")
+"""Who speaks: what stands before a colon may be any word, as what follows tells whether it does."""
 _LABEL = re.compile(r"^([^:.!?\n]{3,60}):\s+(\S.*)$")
 _BY_SOMEBODY = re.compile(r"\brun by (?=[A-Z])")
 _MAY = "May"
@@ -141,7 +139,7 @@ def _is_value(label: str, text: str) -> bool:
 
 def _is_talk(tokens: Iterable[str]) -> bool:
     """Whether words are what people say to each other, as no value is: "yeah", "you", "thanks"."""
-    return any(each.lower() in known.INTERJECTIONS or each.lower() in _PERSONS for each in tokens)
+    return any(each.lower() in known.TALK or each.lower() in _PERSONS for each in tokens)
 
 
 def terms_of(text: str, speaker: frozenset[str]) -> frozenset[str]:

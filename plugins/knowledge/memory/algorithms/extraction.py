@@ -28,6 +28,7 @@ from plugins.knowledge.memory.algorithms.own_words import own_words
 from plugins.knowledge.memory.algorithms.proposals import names_something
 from plugins.knowledge.memory.algorithms.sentences import sentences, spans
 from plugins.knowledge.memory.algorithms.vocabulary import CUE_LABEL
+from plugins.knowledge.memory.model.labels import SPEAKER
 
 MAX_CHARACTERS = 400
 """Characters of a sentence; longer ones state many things."""
@@ -61,10 +62,6 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 """Words by which what was done once says what holds since."""
-_SOMEBODY = re.compile(
-    r"^(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s"
-)
-"""Who speaks in a line of a conversation that somebody shows."""
 _OWN = re.compile(r"\b(?:I|my|we|our|me|us)\b", re.IGNORECASE)
 _POINTS = re.compile(
     r"^(?:(?:and|but|so|oh|yeah|yes|no|nah|well|also|then|ok(?:ay)?|now|wow|haha|lol|because)\b"
@@ -216,7 +213,7 @@ def _kind(sentence: str, speaker: str) -> Kind | None:
 
 def _is_of_another(sentence: str, speaker: str) -> bool:
     """Whether it is somebody else's line, in which "I" is not the speaker."""
-    line = _SOMEBODY.match(sentence)
+    line = SPEAKER.match(sentence)
     if line is None or line[1] == speaker or CUE_LABEL.match(line[1]):
         return False
     return _OWN.search(sentence, line.end()) is not None

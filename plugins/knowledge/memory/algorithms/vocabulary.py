@@ -147,7 +147,7 @@ CUE_TERMS = frozenset(
     )
 )
 """Terms that tell of no thing."""
-INTERJECTIONS = _words(
+TALK = _words(
     "yeah yep yup nope yes no oh ah aw wow haha hehe lol hmm mm mm-hmm uh uh-huh um okay ok "
     "right well so but thanks sorry please hey hi hello bye i'm you he she it they this that "
     "there"
@@ -158,15 +158,15 @@ _UNMARKED = "I'm I've I'll don't didn't doesn't isn't can't won't that's you're 
 FILLERS = frozenset(
     map(
         stem,
-        _words(
-            _UNMARKED.lower().replace("'", "") + " "
-            "yeah yep yup nope oh ah wow haha lol hmm man guys thing things stuff lot lots bit "
-            "way kind sort time times today tonight tomorrow yesterday day think thought guess "
-            "feel felt feeling look looks looking sound sounds seem seems let try trying say said "
-            "tell talk hope glad sure maybe probably definitely absolutely actually right good "
-            "great nice cool fun awesome amazing bad better best pretty much many little "
-            "something anything everything everyone people gonna thanks thank sorry please "
-            "morning hear heard come came going back love"
+        TALK
+        | _words(_UNMARKED.lower().replace("'", ""))
+        | _words(
+            "man guys thing things stuff lot lots bit way kind sort time times today tonight "
+            "tomorrow yesterday day think thought guess feel felt feeling look looks looking "
+            "sound sounds seem seems let try trying say said tell talk hope glad sure maybe "
+            "probably definitely absolutely actually good great nice cool fun awesome amazing bad "
+            "better best pretty much many little something anything everything everyone people "
+            "gonna thank morning hear heard come came going back love"
         ),
     )
 )

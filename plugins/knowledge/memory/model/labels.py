@@ -14,13 +14,13 @@ from typing import Any
 
 from plugins.knowledge.memory.model.record import Record
 
-_SPEAKER = re.compile(
-    r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?"
-    r"([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?"
-    r"|@[a-z][\w.-]{0,30}|[a-z][a-z0-9.-]{0,20}_[\w.-]{0,20}):\s"
-)
-"""A name before a colon, or what somebody is called in a chat (``@kim``, ``kim_w``), behind a date
-in brackets."""
+DATED = r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?"
+"""How a line of a conversation begins, as a pattern: with a date in brackets, where it has one."""
+NAME = r"[A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?"
+"""A name of one word or two, as a pattern."""
+_HANDLE = r"@[a-z][\w.-]{0,30}|[a-z][a-z0-9.-]{0,20}_[\w.-]{0,20}"
+SPEAKER = re.compile(rf"{DATED}({NAME}|{_HANDLE}):\s")
+"""Who speaks in a line: a name before a colon, or a handle of a chat (``@kim``, ``kim_w``)."""
 
 
 def labels(record: Record) -> frozenset[str]:
@@ -85,7 +85,7 @@ def voice_of(content: str, author: str | None) -> str | None:
         content: what it says.
         author: who is named as its author, or None.
     """
-    match = _SPEAKER.match(content)
+    match = SPEAKER.match(content)
     return match[1] if match else author
 
 

@@ -37,6 +37,7 @@ REPORTED = [
     "I think the gate code is 4711.",
     "I was under the impression that we agreed to sell.",
     "Ben: I love cats.",
+    "ben_k: I love cats.",
 ]
 IMAGINED = [
     "Imagine we decided to buy a boat.",
