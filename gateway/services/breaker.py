@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gateway.observability.logs import get_logger
+from gateway.services.patience import patience
 from gateway.toolkit.background import cancel, start
 
 __all__ = ["Breaker", "Server"]
@@ -36,7 +37,7 @@ class Server:
         probe: asks it for nothing; raises where it is away.
         errors: what says that it is away, rather than that a question was wrong.
         unavailable: makes the error that callers get, from the reason.
-        timeout_seconds: how long it has for an answer.
+        timeout_seconds: how long it has for an answer, as :func:`patience` counts it.
         meanwhile: for admins, what is different while it is away.
     """
 
@@ -77,7 +78,7 @@ class Breaker:
         """
         self.check()
         try:
-            async with asyncio.timeout(self._server.timeout_seconds):
+            async with patience(self._server.timeout_seconds):
                 return await question()
         except self._errors as error:
             raise self.failed(error) from error
@@ -121,7 +122,7 @@ class Breaker:
         while self._why:
             await asyncio.sleep(RETRY_INTERVAL_SECONDS)
             try:
-                async with asyncio.timeout(self._server.timeout_seconds):
+                async with patience(self._server.timeout_seconds):
                     await self._server.probe()
                 if self._back is not None:
                     await self._back()

@@ -59,6 +59,7 @@ class Client:
         headers = self.headers | {"accept": "text/event-stream", "last-event-id": self.first or ""}
         url = f"{at.url}/mcp"
         with httpx2.stream("GET", url, headers=headers, timeout=PATIENCE) as stream:
+            assert stream.status_code == 200, stream.read()
             yield self._messages(stream)
 
     def _messages(self, stream: httpx2.Response) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ from gateway.services.breaker import Breaker, Server
 from gateway.services.cache.channels import Channels
 from gateway.services.cache.memory import MemoryCache
 from gateway.services.cache.service import CacheService, CacheUnavailable, not_a_number, positive
+from gateway.services.patience import patience
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -205,7 +206,7 @@ class RedisCache(CacheService):
         """Bring to the server what was kept here while it was away."""
         while (entry := self._alone.oldest()) is not None:
             key, value, ttl = entry
-            async with asyncio.timeout(TIMEOUT_SECONDS):
+            async with patience(TIMEOUT_SECONDS):
                 await self.redis.set(key, value, px=None if ttl is None else _milliseconds(ttl))
             if await self._alone.get(key) == value:  # nothing newer was kept meanwhile
                 await self._alone.delete(key)

@@ -8,12 +8,12 @@ waits for an answer gets an error, and the guard alone tries whether the server 
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from gateway.contract.backend_errors import DatabaseAway
 from gateway.services.breaker import Breaker, Server
+from gateway.services.patience import patience
 from gateway.toolkit.background import cancel
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ ANSWER_TIMEOUT_SECONDS = 2.0
 IDLE_TRANSACTION_SECONDS = 15.0
 """Seconds without a word after which the server gives up a transaction. A process that was paused,
 or whose machine is gone, must not hold its locks against all others; jobs wait as long for it."""
-STALL_SECONDS = 0.25
-"""Seconds by which a miss may be noticed late. Later it was the loop that stood, and an answer may
-have been there in time."""
 
 
 class DatabaseGuard:
@@ -105,13 +102,10 @@ class DatabaseGuard:
 
     async def _missed(self) -> Exception | None:
         """Why the server gave no answer, or None where it did."""
-        began = time.monotonic()
         try:
-            async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):
+            async with patience(ANSWER_TIMEOUT_SECONDS):
                 await self._ask()
         except _errors() as error:
-            if time.monotonic() - began > ANSWER_TIMEOUT_SECONDS + STALL_SECONDS:
-                return None
             return error if str(error) else TimeoutError("it does not answer")
         return None
 

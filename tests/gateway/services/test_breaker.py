@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -38,6 +40,18 @@ class Line:
 
     async def well(self) -> str:
         return "well"
+
+    async def heard_late(self) -> str:
+        """Answer at once, to a process that stands still before it can read that."""
+        loop = asyncio.get_running_loop()
+        asker, server = socket.socketpair()
+        with asker, server:
+            asker.setblocking(False)
+            reading = asyncio.ensure_future(loop.sock_recv(asker, 4))
+            await asyncio.sleep(0)
+            server.send(b"well")
+            time.sleep(2 * MOMENT)  # noqa: ASYNC251 -- the process stands still
+            return (await reading).decode()
 
     async def refused(self) -> str:
         raise ConnectionError("refused")
@@ -99,6 +113,13 @@ async def test_of_many_that_ask_at_once_each_waits_once_and_one_tries_again(line
     line.answer = line.well
     await closed(line)
     assert line.came_back == 1
+
+
+async def test_a_process_that_stood_still_does_not_take_the_server_for_away(line: Line) -> None:
+    line.answer = line.heard_late
+    for _ in range(5):
+        assert await line.breaker.ask(line.ask) == "well"
+    assert not line.breaker.is_open
 
 
 async def test_a_wrong_question_is_no_outage(line: Line) -> None:
