@@ -178,13 +178,15 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
 
 
 def _comparable(new: Claim, old: Claim) -> bool:
-    """Whether both are plain cases, by one voice and of one time."""
-    is_plain = max(len(new.terms), len(old.terms)) <= MAX_TERMS
-    return is_plain and not (_of_two_voices(new, old) or _of_two_times(new, old))
+    """Whether both are plain cases, of one time; in talk also by one voice and on one topic."""
+    if max(len(new.terms), len(old.terms)) > MAX_TERMS or _of_two_times(new, old):
+        return False
+    return not _is_talk(new, old) or (new.voice == old.voice and on_one_topic(new, old))
 
 
-def _of_two_voices(new: Claim, old: Claim) -> bool:
-    return bool(new.voice and old.voice and new.voice != old.voice)
+def _is_talk(new: Claim, old: Claim) -> bool:
+    """Whether both are said in conversations, where many sentences are about little."""
+    return bool(new.voice and old.voice)
 
 
 def _of_two_times(new: Claim, old: Claim) -> bool:
@@ -287,6 +289,8 @@ def _is_done_by_another(new: Claim, old: Claim) -> bool:
 
 def _denies(new: Claim, old: Claim) -> bool:
     """Whether one says what the other says, apart from the word "not"."""
+    if _is_talk(new, old) and not (new.cue or (new.verb and new.verb == old.verb)):
+        return False
     one, other = new.said - {"not"}, old.said - {"not"}
     shared = len(one & other)
     return bool(shared) and shared >= 0.6 * min(len(one), len(other)) and _share(one, other) >= 0.4

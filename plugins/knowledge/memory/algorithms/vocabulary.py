@@ -113,10 +113,11 @@ PAST = _words(
 )
 """Verbs of what was done once, beside those that end in -ed."""
 CUE = re.compile(
-    r"^new\b|\b(?:no longer|any ?more|instead|rather than|chang(?:ed|es|e) (?:to|from|jobs)|changed"
+    r"^(?:new|(?:no|oh|well|sorry)?,? ?actually)\b|\b(?:no longer|any ?more|instead|rather than"
+    r"|chang(?:ed|es|e) (?:to|from|jobs)|changed"
     r"|mov(?:ed|es|ing) (?:to|from|\w+ to|the \w+ to)|switch(?:ed|es|ing)?|replac(?:ed|es)"
-    r"|(?<!right )(?<!just )(?<!by )(?<!until )(?<!till )now(?! that\b| and then\b)"
-    r"|from \w+ on|from now on|as of|postponed|rescheduled|cancel+ed|called off|actually"
+    r"|(?<!right )(?<!just )(?<!by )(?<!until )(?<!till )(?<!while )now(?! that\b| and then\b)"
+    r"|from \w+ on|from now on|as of|postponed|rescheduled|cancel+ed|called off"
     r"|correct(?:ion|ed)|turns? out|renamed|stopped|quit|gave up|given up|sold|update[sd]?"
     r"|(?:the|my|our|his|her|their|its|\w's) (?-i:new)"
     r"|raised|(?:went|goes|gone) (?:up|down)|cut (?:\w+ ){0,5}to|(?:up|down)graded|rose|fell"

@@ -29,6 +29,22 @@ SMALL_TALK = [
     "We should meet up in New York some day",
     "It's been a long week, glad that it is over",
 ]
+LIKE_A_CHANGE = [
+    ("I'm gonna go out to the pool soon", "Then I'm gonna go to the shop and look for bread"),
+    (
+        "I love fried rice.",
+        "I ate a while ago, so I could go for some fried rice, but I probably shouldn't lol",
+    ),
+    (
+        "Singing in the choir today was a blast!",
+        "I've been part of the choir for a while now, and today's choir was fun.",
+    ),
+    ("I love how real Thai food is done.", "It's nice to learn from people who love the cuisine."),
+    ("I think it would be almost odd to him", "Which I think would be pretty sad"),
+    ("They got it from milk and eggs", "I know I couldn't live off of just milk and eggs"),
+    ("I haven't read too many poems.", "It's one of the few Welsh poems that I've actually read"),
+]
+"""What reads like a change to whoever looks at single words."""
 LABELS = [
     ("Treasurer: Ana", "Treasurer: Ben"),
     ("Bins: Friday", "Bins: Tuesday"),
@@ -41,6 +57,11 @@ def test_small_talk_replaces_nothing_and_is_on_no_topic(lines: tuple[str, str]) 
     old, new = (said(f"Kim: {line}") for line in lines)
     likeness = compare(new, old, NEAR)
     assert (likeness.replaces, likeness.one_thing) == (False, False)
+
+
+@pytest.mark.parametrize(("before", "after"), LIKE_A_CHANGE)
+def test_talk_that_reads_like_a_change_replaces_nothing(before: str, after: str) -> None:
+    assert not compare(said(f"Kim: {after}"), said(f"Kim: {before}"), NEAR).replaces
 
 
 @pytest.mark.parametrize(("before", "after"), LABELS)
@@ -90,6 +111,14 @@ def test_talk_behind_a_date_and_a_name_is_no_value() -> None:
         said(f"8 May 2023, Kim Lou: {line}") for line in ("I guess you're right", "Thanks for that")
     )
     assert not compare(new, old, NEAR).replaces
+
+
+@pytest.mark.parametrize("word", ["Actually, ", "No, actually ", "Oh actually "])
+def test_actually_says_that_something_changed_where_a_sentence_begins_with_it(word: str) -> None:
+    old, new = said("The tour starts at noon."), said(f"{word}the tour starts by the gate.")
+    assert claims(new.content)[0].cue
+    assert compare(new, old, NEAR).one_thing or compare(new, old, NEAR).replaces
+    assert not claims("It's the one poem that I have actually read.")[0].cue
 
 
 def test_a_change_among_small_talk_is_found() -> None:
