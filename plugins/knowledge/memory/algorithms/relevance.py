@@ -17,11 +17,11 @@ from collections.abc import Iterable
 from plugins.knowledge.memory.model.query_context import Scored
 from plugins.knowledge.memory.model.requests import Mode
 
-W_BM25 = 0.035
+W_BM25 = 0.03
 """The weight of each unit of BM25; a cosine of 1 has 1."""
 W_VOICE = 0.3
 """The weight of a speaker whom the question names; a cosine of 1 has 1."""
-FAR, NEAR = 0.2, 0.4
+FAR, NEAR = 0.1, 0.4
 """Between these similarities that weight grows from nothing to all: who is named says much that is
 beside the question, and "The city, half up front" does not tell where they live."""
 W_WORDS = 0.6

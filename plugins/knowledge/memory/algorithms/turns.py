@@ -2,25 +2,38 @@
 
 "Better than I feared" answers a question about the exam where the turn before it asked for the
 exam. So a turn is worth a part of what its neighbours are worth beyond it; the one before counts
-more, since answers follow questions. A turn that only asks is no answer: the next one has its
-place, unless that asks as well, and is shown with it.
+more, since answers follow questions. A turn that only asks is no answer: the next one has nearly
+its place, unless that asks as well, and is shown with it.
+
+Most of what people say to each other is short and tells nothing: "Oh nice!" is near to much. So a
+long turn is worth more than a short one.
 
 What was found in a turn has words of it: of the two, one is an answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import NamedTuple
 
+from plugins.knowledge.memory.algorithms.asking import MAX_CHARACTERS
 from plugins.knowledge.memory.model.labels import voice_of
 from plugins.knowledge.memory.model.query_context import Scored
 from plugins.knowledge.memory.model.record import Record
 
-W_BEFORE = 0.6
+W_BEFORE = 0.4
 """The share added to a turn of how much higher the turn before it scores."""
 W_AFTER = 0.2
 """The same of the turn after it."""
+W_QUESTION = 0.9
+"""The share of the score of a turn that only asks that the one behind it gets at least."""
+W_LENGTH = 0.1
+"""What a turn is worth more, as a cosine, for each time that it is e times as long as ..."""
+USUAL_CHARACTERS = 54
+"""... one that is worth neither more nor less, of the length of a short sentence."""
+_NEARLY_ONE = 1.0 - 1e-9
 MAX_PAUSE = timedelta(hours=6)
 """Between two turns of one conversation."""
 MAX_SOURCES = 15
@@ -28,6 +41,18 @@ MAX_SOURCES = 15
 AS_MUCH = 0.8
 """The share of a turn's score from which on what was found in it answers in its place: below that
 the question is about something else that the turn says."""
+
+
+class ShortTurn(NamedTuple):
+    """What a turn is like that is not long.
+
+    Attributes:
+        characters: how long it is, at most :data:`MAX_CHARACTERS`.
+        asks: whether it only asks something.
+    """
+
+    characters: int
+    asks: bool
 
 
 def speaker(record: Record) -> str | None:
@@ -54,7 +79,7 @@ def with_neighbours(
     ranked: Sequence[Scored],
     neighbours: Sequence[Scored],
     least: float,
-    asking: Collection[int] = (),
+    short: Mapping[int, ShortTurn],
 ) -> list[Scored]:
     """Turns with what their neighbours tell of them, in no order.
 
@@ -62,11 +87,12 @@ def with_neighbours(
         ranked: what was found.
         neighbours: the turns before and after the best of these; some of them among these.
         least: the score of a neighbour that was not found itself.
-        asking: the numbers of turns that only ask something.
+        short: those that are not long, by their numbers.
     """
     known = {one.number: one.with_score(least) for one in neighbours}
-    known |= {one.number: one for one in ranked}
+    known |= {one.number: _by_length(one, short.get(one.number)) for one in ranked}
     after = {one.follows: one for one in known.values() if one.follows is not None}
+    asking = {number for number, turn in short.items() if turn.asks}
     found: dict[int, Scored] = {}
     for number, one in sorted(known.items()):  # a turn that asks is weighed before its answer
         before = known.get(one.follows or 0)
@@ -82,7 +108,19 @@ def _as_answer(one: Scored, question: Scored) -> Scored:
     fits = None
     if one.fit is not None or question.fit is not None:
         fits = max(one.fit or 0.0, question.fit or 0.0)
-    return one.with_score(max(one.score, question.score), fit=fits, asked=question.id)
+    worth = max(one.score, W_QUESTION * question.score)
+    return one.with_score(worth, fit=fits, asked=question.id)
+
+
+def _by_length(one: Scored, short: ShortTurn | None) -> Scored:
+    """A turn with what its length tells of it; what is no turn stays as it is."""
+    if one.follows is None:
+        return one
+    characters = MAX_CHARACTERS if short is None else short.characters
+    more = W_LENGTH * math.log((1 + characters) / (1 + USUAL_CHARACTERS))
+    # Where what an entry is worth is summed up, before the sum is brought to 0 to 1.
+    worth = math.tanh(math.atanh(min(one.score, _NEARLY_ONE)) + more)
+    return one.with_score(max(0.0, worth))
 
 
 def _beyond(one: Scored, neighbour: Scored | None, share: float) -> float:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from plugins.knowledge.memory.algorithms.relevance import (
     fit,
-    merge_results,
     score,
     sort_by_score,
 )
@@ -21,8 +20,8 @@ from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, OWNER_ONLY
 from plugins.knowledge.memory.model.labels import agent
 from plugins.knowledge.memory.model.query_context import LayerAnswers, Question, Scored
 from plugins.knowledge.memory.model.requests import Mode
-from plugins.knowledge.memory.store.asking import asking_among
 from plugins.knowledge.memory.store.reads import Reads, WordAnswers
+from plugins.knowledge.memory.store.turn_texts import short_turns
 from plugins.knowledge.memory.store.vectors import MemoryVectors, NearVector
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 AGENT_LAYERS = frozenset({Layer.SESSION, Layer.EPISODIC})
 """Layers in which an agent finds what it wrote itself, where it gives its name."""
-SAYS_ALL = 0.45
+SAYS_ALL = 0.6
 """How similar to a question an entry is at least that has all of its words: a question of a word or
 two is near to nothing."""
 CANDIDATES = 40
@@ -64,7 +63,7 @@ class StoredLayer:
         question = self._of_its_own(question)
         if self._vectors is not None and question.embedding_error is not None:
             return await self._by_words_alone(question, question.embedding_error)
-        vector = question.vector
+        vector = question.meaning
         if self._vectors is None or vector is None:
             answers = await self._reads.search_words(self.layer, question)
             return LayerAnswers(answers.found)
@@ -121,7 +120,7 @@ class StoredLayer:
         return {}
 
     async def _told(self, vectors: MemoryVectors, question: Question) -> dict[str, Scored]:
-        """Entries that people named in the question said, by similarity to the rest of it."""
+        """Entries that people named in the question said."""
         if question.focus is None:
             return {}
         labels = (*question.entry_filter.labels, question.voices)
@@ -163,16 +162,16 @@ class StoredLayer:
             all_said = id in words and words[id].says_all
             one = near.get(id) or told.get(id) or words[id]
             alike = _alike(one, worth, least)
-            ranked.append(_weighed(one, question.mode, said, alike, says_all=all_said))
-            if id in told:
-                alike = _alike(told[id], worth, least)
-                ranked.append(_weighed(told[id], question.mode, said, alike, is_named=True))
-        ranked = merge_results([ranked])
+            named = id in told
+            ranked.append(
+                _weighed(one, question.mode, said, alike, is_named=named, says_all=all_said)
+            )
+        ranked = sort_by_score(ranked)
         if numbers := best_numbers(ranked):
             beside = await self._reads.neighbours(numbers, self.layer, question)
             among = {one.number for one in (*ranked, *beside)}
-            asking = await asking_among(self._reads.database, among)
-            ranked = sort_by_score(with_neighbours(ranked, beside, least, asking))
+            short = await short_turns(self._reads.database, among)
+            ranked = sort_by_score(with_neighbours(ranked, beside, least, short))
         return ranked
 
     async def _worth(self, ids: Collection[str], question: Question) -> Mapping[str, float]:

@@ -113,6 +113,11 @@ class Question:
     agent: str | None = None
     name: str | None = None
 
+    @property
+    def meaning(self) -> Vector | None:
+        """What the vectors of entries are compared with: who is named counts by half."""
+        return self.vector if self.focus is None else self.focus
+
 
 class Link(NamedTuple):
     """What leads from an answer to an entry that is shown with it.

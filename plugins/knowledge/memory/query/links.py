@@ -72,11 +72,11 @@ class LinkedAnswers:
     async def _meant(self, new: Mapping[str, Naming], question: Question) -> dict[str, Scored]:
         """Entries that the question did not find, with how near they are to it."""
         cosines: dict[str, float] = {}
-        if self.vectors is not None and question.vector is not None:
+        if self.vectors is not None and (vector := question.meaning) is not None:
             for layer in {each.layer for each in new.values()}:
                 ids = {id for id, each in new.items() if each.layer is layer}
                 with suppress(Exception):  # they are not near then, and may still be led to
-                    near = await self.vectors.nearest({layer}, question, question.vector, ids)
+                    near = await self.vectors.nearest({layer}, question, vector, ids)
                     cosines |= {each.id: each.cosine for each in near}
         return {
             id: _weighed(each.scored, question.mode, cosines.get(id)) for id, each in new.items()

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.knowledge.memory.algorithms.relevance import (
+    FAR,
     FLOOR,
     HALF_BM25,
+    NEAR,
     W_BM25,
     fit,
     merge_results,
@@ -122,6 +124,6 @@ def test_what_several_layers_found_is_listed_once_at_its_best(layers: list[list[
 def test_who_is_named_counts_as_far_as_they_speak_of_the_matter() -> None:
     far, near = (
         score(Mode.HYBRID, alike, 0.0, is_named=True) - score(Mode.HYBRID, alike, 0.0)
-        for alike in (0.2, 0.4)
+        for alike in (FAR, NEAR)
     )
     assert far == 0.0 < near

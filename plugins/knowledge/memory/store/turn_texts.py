@@ -1,29 +1,33 @@
-"""Which turns of conversations only ask something."""
+"""What turns of conversations are like, as far as that tells whether they answer."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import sqlalchemy as sa
 
 from gateway.contract import Database
 from gateway.toolkit.sql import among_parameter
 from plugins.knowledge.memory.algorithms.asking import MAX_CHARACTERS, only_asks
+from plugins.knowledge.memory.algorithms.turns import ShortTurn
 from plugins.knowledge.memory.store.tables import entries
 
 
-async def asking_among(database: Database, numbers: Collection[int]) -> frozenset[int]:
-    """The numbers of those of some turns that only ask something.
+async def short_turns(database: Database, numbers: Collection[int]) -> Mapping[int, ShortTurn]:
+    """Those of some turns that are no longer than one that may be only a question.
 
     Args:
         database: the plugin's.
         numbers: of entries that the caller may read.
+
+    Returns:
+        What they are like, by their numbers.
     """
     if not numbers:
-        return frozenset()
+        return {}
     async with database.read() as connection:
         rows = await connection.execute(_SHORT, {"numbers": sorted(numbers)})
-        return frozenset(row.number for row in rows if only_asks(row.content))
+        return {row.number: ShortTurn(len(row.content), only_asks(row.content)) for row in rows}
 
 
 _SHORT = sa.select(entries.c.number, entries.c.content).where(
