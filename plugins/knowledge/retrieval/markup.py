@@ -62,7 +62,8 @@ _VALUE = (
     r"(?:\"(?:[^\"<\n]|\n(?![ \t]*\n))*+\"|'(?:[^'<\n]|\n(?![ \t]*\n))*+'"
     r"|\{(?:[^{}<\n]|\{[^{}<\n]*+\}|\n(?![ \t]*\n))*+\}|[^\s\"'=<>`]*+)"
 )
-_ATTRIBUTE = rf"[a-z_:@][\w.:@-]*+(?:{_SPACE}*+={_SPACE}*+{_VALUE})?+|\{{[^{{}}<\n]*+\}}"
+# Not `?+`: before Python 3.11.5 such a group loses its place where it is missing (gh-106052).
+_ATTRIBUTE = rf"[a-z_:@][\w.:@-]*+(?:{_SPACE}*+={_SPACE}*+{_VALUE})?|\{{[^{{}}<\n]*+\}}"
 _ATTRIBUTES = rf"(?:{_SPACE}++(?:{_ATTRIBUTE}))*+{_SPACE}*+/?+>"
 _TAG = r"[a-z][a-z0-9]*+(?:[-:][a-z0-9]++|\.[a-z0-9]++(?=[\s/>]))*+"
 
