@@ -61,7 +61,7 @@ def speaker(record: Record) -> str | None:
 
 
 def follows(record: Record, before: Record | None) -> bool:
-    """Whether an entry is the turn after another one: somebody else's, and soon.
+    """Whether an entry is the turn after another one, and soon after it, whoever says it.
 
     Args:
         record: the entry.
@@ -113,7 +113,7 @@ def _as_answer(one: Scored, question: Scored) -> Scored:
 
 
 def _by_length(one: Scored, short: ShortTurn | None) -> Scored:
-    """A turn with what its length tells of it; what is no turn stays as it is."""
+    """A turn with what its length tells of it; what follows none stays as it is."""
     if one.follows is None:
         return one
     characters = MAX_CHARACTERS if short is None else short.characters
