@@ -18,7 +18,7 @@ from plugins.knowledge.memory.algorithms import vocabulary as known
 from plugins.knowledge.memory.algorithms.plain_values import also_said, plain, with_plain_halves
 from plugins.knowledge.memory.algorithms.sentences import sentences
 from plugins.knowledge.memory.algorithms.tense import is_coming, is_present
-from plugins.knowledge.memory.model.labels import DATED, NAME
+from plugins.knowledge.memory.model.labels import CUE_LABEL, DATED, NAME
 
 MAX_CLAIMS = 6
 """Sentences of a text that are looked at."""
@@ -114,7 +114,7 @@ def turn_of(text: str, speaker: str = "") -> tuple[str, str]:
     """
     text = text.strip()
     match = _TURN.match(text)
-    if match and known.CUE_LABEL.match(match[1]):
+    if match and CUE_LABEL.match(match[1]):
         match = None  # "Correction: ..." is said by nobody of that name
     if match and not _is_value(match[1], text[match.end() :]):
         return match[1], text[match.end() :]
@@ -266,7 +266,7 @@ def _is_again(tokens: Sequence[str]) -> bool:
 
 def _is_lone(label: str) -> bool:
     """Whether what stands before a colon is a thing, as in "Opening time: nine"."""
-    return _verb_at(_tokens(label)) is None and known.CUE_LABEL.search(label) is None
+    return _verb_at(_tokens(label)) is None and CUE_LABEL.search(label) is None
 
 
 def _verb_at(tokens: Sequence[str]) -> int | None:

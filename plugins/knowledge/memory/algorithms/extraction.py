@@ -27,8 +27,7 @@ from plugins.knowledge.memory.algorithms.handovers import handovers
 from plugins.knowledge.memory.algorithms.own_words import own_words
 from plugins.knowledge.memory.algorithms.proposals import names_something
 from plugins.knowledge.memory.algorithms.sentences import sentences, spans
-from plugins.knowledge.memory.algorithms.vocabulary import CUE_LABEL
-from plugins.knowledge.memory.model.labels import SPEAKER
+from plugins.knowledge.memory.model.labels import CUE_LABEL, SPEAKER
 
 MAX_CHARACTERS = 400
 """Characters of a sentence; longer ones state many things."""

@@ -128,12 +128,6 @@ CUE = re.compile(
     re.IGNORECASE,
 )
 """Words that say that something has changed."""
-CUE_LABEL = re.compile(
-    r"^(?:update|correction|erratum|note|reminder|news|fyi|edit|change|attention|important"
-    r"|announcement|decision|decided|agreed|ps|heads-up)\b",
-    re.IGNORECASE,
-)
-"""What stands before a colon and is no thing of which something is said."""
 CUE_TERMS = frozenset(
     map(
         stem,

@@ -21,7 +21,7 @@ from plugins.knowledge.memory.model.labels import agent
 from plugins.knowledge.memory.model.query_context import LayerAnswers, Question, Scored
 from plugins.knowledge.memory.model.requests import Mode
 from plugins.knowledge.memory.store.reads import Reads, WordAnswers
-from plugins.knowledge.memory.store.turn_texts import short_turns
+from plugins.knowledge.memory.store.turn_texts import short_turns, spoken
 from plugins.knowledge.memory.store.vectors import MemoryVectors, NearVector
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ class StoredLayer:
         if isinstance(near, BaseException):
             raise near
         near |= await self._meant(self._vectors, words.found, near, question, vector)
+        near |= await self._unspoken(self._vectors, near, question)
         told = await self._told(self._vectors, question)
         said = await self._said(words, near | told, question)
         ranked = await self._ranked(question, said, near, told)
@@ -117,6 +118,23 @@ class StoredLayer:
             return {}
         with suppress(Exception):  # they are as far as the furthest then
             return _current(await vectors.nearest({self.layer}, question, vector, left), left)
+        return {}
+
+    async def _unspoken(
+        self, vectors: MemoryVectors, near: Mapping[str, Scored], question: Question
+    ) -> dict[str, Scored]:
+        """The similarity to a question, with all names in it, of what nobody in particular says.
+
+        Who speaks is named before what they say; of whom an entry tells is named in its words.
+        """
+        if question.focus is None or question.vector is None:
+            return {}
+        with suppress(Exception):  # they are as near then as they are to less of the names
+            said = await spoken(self._reads.database, {one.number for one in near.values()})
+            left = {id: one for id, one in near.items() if one.number not in said}
+            if left:
+                full = await vectors.nearest({self.layer}, question, question.vector, left)
+                return _current(full, left)
         return {}
 
     async def _told(self, vectors: MemoryVectors, question: Question) -> dict[str, Scored]:

@@ -22,6 +22,13 @@ _HANDLE = r"@[a-z][\w.-]{0,30}|[a-z][a-z0-9.-]{0,20}_[\w.-]{0,20}"
 SPEAKER = re.compile(rf"{DATED}({NAME}|{_HANDLE}):\s")
 """Who speaks in a line: a name before a colon, or a handle of a chat (``@kim``, ``kim_w``)."""
 
+CUE_LABEL = re.compile(
+    r"^(?:update|correction|erratum|note|reminder|news|fyi|edit|change|attention|important"
+    r"|announcement|decision|decided|agreed|ps|heads-up)\b",
+    re.IGNORECASE,
+)
+"""What stands before a colon and is no thing of which something is said."""
+
 
 def labels(record: Record) -> frozenset[str]:
     """All that an entry can be found by, or held back by."""
@@ -73,9 +80,12 @@ def author(name: str) -> str:
     return f"author:{name}"
 
 
+VOICE = "voice:"
+
+
 def voices(name: str) -> frozenset[str]:
     """Held by entries that somebody says: one for each of their names, whatever its case."""
-    return frozenset(f"voice:{each.casefold().removeprefix('@')}" for each in name.split())
+    return frozenset(f"{VOICE}{each.casefold().removeprefix('@')}" for each in name.split())
 
 
 def voice_of(content: str, author: str | None) -> str | None:
@@ -86,7 +96,7 @@ def voice_of(content: str, author: str | None) -> str | None:
         author: who is named as its author, or None.
     """
     match = SPEAKER.match(content)
-    return match[1] if match else author
+    return match[1] if match and not CUE_LABEL.match(match[1]) else author
 
 
 def agent(name: str) -> str:

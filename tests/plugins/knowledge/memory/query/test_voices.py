@@ -63,3 +63,25 @@ async def test_who_is_called_as_in_a_chat_says_what_they_say(world: World, name:
     records = await world.memory.entries.reads.read([told.id], frozenset({"person:person:ana"}))
     assert voices(name) <= labels(records[told.id])
     assert (await world.found(ANA, f"What does {name} play?"))[0] == told.content
+
+
+@pytest.mark.parametrize("label", ["Update", "Correction", "Note", "PS"])
+async def test_what_is_announced_is_said_by_nobody_of_that_name(world: World, label: str) -> None:
+    told = await world.remember(ANA, f"{label}: The oboe is in the cellar.", layer="episodic")
+    other = await world.remember(ANA, f"{label}: The cello is sold.", layer="episodic")
+    records = await world.memory.entries.reads.read(
+        [told.id, other.id], frozenset({"person:person:ana"})
+    )
+    assert not [each for one in records.values() for each in labels(one) if each in voices(label)]
+    assert [one.follows for one in records.values()] == [None, None]
+
+
+async def test_names_count_in_full_where_an_entry_is_said_by_nobody(world: World) -> None:
+    entry = await world.remember(ANA, "Oskar trains judo.")
+    turn = await world.remember(ANA, "Lena: Oskar trains judo with me.")
+    asked = [
+        await world.ask(ANA, "What does Oskar train?", mode=mode) for mode in ("semantic", "hybrid")
+    ]
+    near, weighed = ({one.entry.id: one.distance for one in each.results} for each in asked)
+    assert near[entry.id] == weighed[entry.id]
+    assert near[turn.id] != weighed[turn.id]
