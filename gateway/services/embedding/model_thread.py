@@ -17,11 +17,12 @@ R = TypeVar("R")
 
 
 class Urgency(IntEnum):
-    """The order of waiting work: someone waits for a query, nobody for a passage."""
+    """The order of waiting work: someone waits for a query, and mostly for a few passages."""
 
     QUERY = 0
-    PASSAGES = 1
-    STOP = 2
+    FEW_PASSAGES = 1
+    PASSAGES = 2
+    STOP = 3
 
 
 @dataclass(slots=True)

@@ -2,7 +2,8 @@
 
 One model a process, shared by all plugins, on a thread of its own. Stored texts are embedded in
 short batches of similar length, and a query goes before every batch that still waits, so a
-search during indexing waits for one batch at most (about 30 ms on two cores).
+search during indexing waits for one batch at most (about 30 ms on two cores). So do a few texts,
+such as an entry of memory that is written, before those of an index that is built.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from gateway.contract.services import Matrix, Vector
     from gateway.services.embedding.sentence_models import SentenceModel
 
+FEW_TEXTS = 8
+"""So many texts at most are what somebody writes, and go before those of an index."""
 CHARACTERS_PER_TOKEN = 4
 """A rough figure for prose, good enough to make batches of similar work."""
 
@@ -93,7 +96,7 @@ class ThreadedEmbedder:
         self._dimensions = await asyncio.wrap_future(opened)
 
     async def passages(self, texts: Sequence[str]) -> Matrix:
-        """Embed stored texts, in batches of similar length.
+        """Embed stored texts, in batches of similar length; a few go before many that wait.
 
         Args:
             texts: in any order; each is cut at the model's token limit.
@@ -110,9 +113,10 @@ class ThreadedEmbedder:
             await self.warm()
         result = np.empty((len(texts), self.dimensions), dtype=np.float32)
         waiting = []
+        urgency = Urgency.FEW_PASSAGES if len(texts) <= FEW_TEXTS else Urgency.PASSAGES
         for rows in _batches(texts, self._batch_tokens):
             run = functools.partial(_embed, [texts[row] for row in rows])
-            future = self._thread.submit(Urgency.PASSAGES, len(rows), run)
+            future = self._thread.submit(urgency, len(rows), run)
             waiting.append((rows, future))
         try:
             with span("embed passages", {"porch.texts": len(texts)}):

@@ -28,11 +28,13 @@ class Recorder:
 
     def __init__(self) -> None:
         self.calls: list[str] = []
+        self.texts: list[str] = []
         self.first = threading.Event()
         self.go_on = threading.Event()
 
     def passages(self, texts: Sequence[str]) -> np.ndarray:
         self.calls.append("passages")
+        self.texts += texts
         self.first.set()
         assert self.go_on.wait(60)
         return np.array([[len(text), 1] for text in texts], dtype=np.float32)
@@ -77,6 +79,17 @@ def test_batches_hold_every_row_once_and_keep_to_their_size(lengths: list[int], 
     for batch in batches:
         longest = min(max(lengths[row] for row in batch) // 4 + 2, minilm.MAX_TOKENS)
         assert len(batch) == 1 or len(batch) * longest <= most
+
+
+async def test_a_few_texts_go_before_the_many_that_wait() -> None:
+    model, embedder = recorded()
+    indexing = asyncio.create_task(embedder.passages(["word " * 300] * 20))
+    await asyncio.to_thread(model.first.wait, 20)
+    writing = asyncio.create_task(embedder.passages(["an entry of memory"]))
+    await asyncio.sleep(0)
+    model.go_on.set()
+    await asyncio.gather(writing, indexing)
+    assert "an entry of memory" in model.texts[:4]
 
 
 async def test_a_query_goes_before_the_batches_that_wait() -> None:
