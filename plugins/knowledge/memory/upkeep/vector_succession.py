@@ -30,7 +30,7 @@ class VectorSuccession:
     failed: FailureLog
 
     async def run(self) -> None:
-        """Fill the store where it is empty, and whenever it was lost, for as long as it is awaited.
+        """Fill the store where it is empty, was lost or half filled, for as long as it is awaited.
 
         Then the points of other models go.
         """
@@ -45,12 +45,17 @@ class VectorSuccession:
             await asyncio.sleep(RETRY_INTERVAL_S)
 
     async def _fill(self) -> None:
-        if self.vectors.behind or (await self._has_vectors() and await self.vectors.is_empty()):
+        models = await self.vectors.kept.models()
+        is_half_filled = bool(models - {self.vectors.embedder.model})
+        if self.vectors.behind or is_half_filled or await self._is_empty():
             self.vectors.behind = True
-            models = await self.vectors.kept.models()
             await VectorRepair(self.inventory, self.vectors)()
             await self.vectors.remove_former(models)
         self.vectors.behind = False
+
+    async def _is_empty(self) -> bool:
+        """Whether the store holds nothing though an entry has a vector."""
+        return await self._has_vectors() and await self.vectors.is_empty()
 
     async def _has_vectors(self) -> bool:
         """Whether any entry has a vector."""

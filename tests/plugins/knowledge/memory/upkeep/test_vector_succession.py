@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from plugins.knowledge.memory.store.vectors import MemoryVectors
+from plugins.knowledge.memory.upkeep.vector_repair import EMBEDDING_BATCH_SIZE
 from plugins.knowledge.retrieval import replaced
 from tests.plugins.knowledge.memory.conftest import ANA, Opener, World
 from tests.plugins.knowledge.memory.upkeep.conftest import points
@@ -68,6 +69,40 @@ async def test_until_the_new_models_vectors_are_there_words_answer(open_world: O
     assert answer.results[0].entry.content == "The gate is green."
     assert answer.results[0].score > 0.9
     assert not answer.metadata.layers_failed
+
+
+class Stopped(Slow):
+    """The same, which embeds one portion and no more."""
+
+    async def passages(self, texts):
+        made = await WordEmbedder.passages(self, texts)
+        await self.may.wait()
+        self.may.clear()
+        return made
+
+
+async def test_what_a_portal_that_died_has_left_of_it_is_made_at_the_next_start(
+    open_world: Opener,
+) -> None:
+    count = EMBEDDING_BATCH_SIZE + 4
+    world = await open_world(WordEmbedder())
+    for number in range(count):
+        await world.remember(ANA, f"Gate {number} is green.")
+    await whole(world, count)
+    stopped = Stopped()
+    stopped.may.set()
+    world = await open_world(stopped)
+    await until(lambda: half_made(world))
+    assert await behind(world)
+    model = Slow()
+    world = await open_world(model)
+    await until(lambda: behind(world))
+    model.may.set()
+    await whole(world, count)
+
+
+async def half_made(world: World) -> bool:
+    return len(await points(world)) == EMBEDDING_BATCH_SIZE
 
 
 async def test_the_same_model_embeds_nothing_anew(open_world: Opener) -> None:
