@@ -9,6 +9,11 @@ from datetime import datetime
 from plugins.knowledge.notes.frontmatter import Problem, summed
 from plugins.knowledge.sync.manifest import FileRecord
 
+HALF_DONE = (
+    "The knowledge base is not indexed whole yet; the portal has begun to go on with that. Ask "
+    "again in a minute for the rest."
+)
+
 
 @dataclass(slots=True)
 class Status:
@@ -23,6 +28,7 @@ class Status:
         problems: what members should mend; what is told once, once.
         turns: when the next note is published, or is so no more, by what it says; or None.
         error: why the last sync failed, or an empty text.
+        begun: whether an earlier process has left the index half done.
     """
 
     ready: bool = False
@@ -33,6 +39,7 @@ class Status:
     problems: Sequence[Problem] = ()
     turns: datetime | None = None
     error: str = ""
+    begun: bool = False
 
     def unfinished(self) -> str:
         """What an answer says while it comes from a part of the base; else an empty text."""
@@ -41,6 +48,8 @@ class Status:
                 f"The knowledge base is being indexed: {self.done} of {self.total} documents so "
                 "far. Ask again for the rest."
             )
+        if self.begun and not self.ready:
+            return HALF_DONE
         if self.notes or self.ready:
             return ""
         if self.error:

@@ -151,6 +151,8 @@ class Sync:
         """Show what an earlier process left in the store."""
         self._manifest = await self._manifests.load(self.index.fingerprint)
         self.status.notes = len(self._manifest.files)
+        half_done = self._manifest.pending or self._manifest.index != self.index.fingerprint
+        self.status.begun = bool(self._manifest.files and half_done)
         self._store.show(self._manifest.entries().values())
 
     async def run(self, progress: OnDocuments = lambda done, total: None) -> Outcome:

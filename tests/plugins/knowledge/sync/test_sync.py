@@ -229,6 +229,18 @@ async def test_a_new_index_is_given_every_document_again(library: Any) -> None:
     await library.agrees()
 
 
+async def test_answers_after_a_start_say_at_once_that_the_index_is_not_whole(library: Any) -> None:
+    library.note("tags/dao.md")
+    await library.sync()
+    await library.start()
+    assert library.syncing.unfinished() == ""
+    library.fingerprint = "2"
+    await library.start()
+    assert "not indexed whole" in library.syncing.unfinished()
+    await library.sync()
+    assert library.syncing.unfinished() == ""
+
+
 async def test_several_sources_lead_their_paths_with_their_names(
     library: Any, tmp_path: Path
 ) -> None:
