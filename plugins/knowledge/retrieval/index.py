@@ -72,7 +72,8 @@ class Index:
         self.collection = collection
         self.is_lost = False
         self._succession = succession
-        self._languages: tuple[int, tuple[str, ...]] = (-1, ())
+        self._languages: tuple[tuple[int, int, str] | None, tuple[str, ...]] = (None, ())
+        self._written = 0
         self._embedder = embedder
         self._kept = kept
         self._model_turn = asyncio.Lock()
@@ -128,15 +129,19 @@ class Index:
     async def languages(self, version: int) -> tuple[str, ...]:
         """The languages of the documents, by whose stemmers words are sought.
 
+        They are those of the collection that answers: another model's, until this one is whole.
+
         Args:
             version: of the catalogue; they are counted anew where it has changed.
         """
-        if self._languages[0] != version:
+        answers = (self._succession and self._succession.former) or self.collection
+        now = (version, self._written, answers.identity)
+        if self._languages[0] != now:
             counts = await asyncio.gather(
-                *(self.collection.count([Condition("language", any_of=(one,))]) for one in STEMMERS)
+                *(answers.count([Condition("language", any_of=(one,))]) for one in STEMMERS)
             )
             found = tuple(one for one, count in zip(STEMMERS, counts, strict=True) if count)
-            self._languages = version, found or (DEFAULT,)
+            self._languages = now, found or (DEFAULT,)
         return self._languages[1]
 
     async def documents_in(self, languages: Iterable[str]) -> int:
@@ -216,6 +221,7 @@ class Index:
             vectors = await self._vectors(batch)
         async with self._write_turn:
             await self._write(batch, vectors)
+        self._written += 1
         found()
 
     async def _vectors(self, batch: Sequence[Prepared]) -> dict[str, Vector]:

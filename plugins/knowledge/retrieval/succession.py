@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from gateway.contract import Collection, Host
@@ -20,8 +21,8 @@ LAYOUT_4 = ("passage", "head")
 class Succession:
     """One collection that takes the place of another, once it is whole.
 
-    Which one has answered last is in a file of the process's own data, as each process may have
-    an index of its own.
+    Which one has answered last, and which is being filled, is in a file of the process's own data,
+    as each process may have an index of its own.
 
     Args:
         host: the services.
@@ -45,34 +46,55 @@ class Succession:
     async def open(cls, host: Host, name: str, dimensions: int | None) -> Succession:
         """See which collection has answered last."""
         opened = cls(host, name, dimensions)
-        last, length, vectors = await asyncio.to_thread(_read, opened._file)
+        found = await asyncio.to_thread(_read, opened._file)
+        last = found.answers
+        if found.filling not in {"", name, last}:  # it was given up before it was whole
+            await opened.replaced.add([found.filling])
         if last and last != name:
             opened._former_name = last
             opened.former = await LastingCollection.open(
-                host.vectors, last, spec(length, vectors), lambda: None
+                host.vectors, last, spec(found.dimensions, found.vectors), lambda: None
             )
-        elif not last:
-            await opened._write()
+            await opened._write(replace(found, filling=name))
+        elif not last or found.filling:
+            await opened._write(opened._own())
         return opened
 
     async def complete(self) -> None:
         """The new collection answers from now on; the former one is replaced."""
         former, self.former, self._former_name = self._former_name, None, ""
         await self.replaced.add([former])
-        await self._write()
+        await self._write(self._own())
 
-    async def _write(self) -> None:
-        state = {
-            "answers": self._name,
-            "dimensions": self._dimensions,
-            "vectors": list(spec(self._dimensions).dense),
-        }
-        await asyncio.to_thread(write_atomically, self._file, json.dumps(state).encode())
+    def _own(self) -> _State:
+        """What the file says where the new collection answers."""
+        return _State(self._name, self._dimensions, tuple(spec(self._dimensions).dense))
+
+    async def _write(self, state: _State) -> None:
+        await asyncio.to_thread(write_atomically, self._file, json.dumps(asdict(state)).encode())
 
 
-def _read(file: Path) -> tuple[str, int | None, Sequence[str]]:
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What the file says.
+
+    Attributes:
+        answers: the collection that has answered last; "" where none has.
+        dimensions: of its vectors.
+        vectors: their names.
+        filling: the collection that is to take its place; "" where none is.
+    """
+
+    answers: str = ""
+    dimensions: int | None = None
+    vectors: Sequence[str] = ()
+    filling: str = ""
+
+
+def _read(file: Path) -> _State:
     try:
-        state = json.loads(file.read_bytes())
-        return str(state["answers"]), state["dimensions"], state.get("vectors", LAYOUT_4)
+        said = json.loads(file.read_bytes())
+        vectors, filling = said.get("vectors", LAYOUT_4), str(said.get("filling", ""))
+        return _State(str(said["answers"]), said["dimensions"], vectors, filling)
     except (OSError, ValueError, LookupError, TypeError):  # none yet, or damaged: nothing answers
-        return "", None, ()
+        return _State()

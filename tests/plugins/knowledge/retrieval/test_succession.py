@@ -56,6 +56,18 @@ async def test_a_restart_in_between_goes_on_with_the_old_one(
             assert [one.id for one in found.results] == ["river"]
 
 
+async def test_the_old_index_answers_in_its_own_languages(
+    tmp_path: Path, make: Callable[..., Any]
+) -> None:
+    german = make("article/fluss", "Die Häuser am Fluss werden im Frühling überflutet.", lang="de")
+    async with opened(tmp_path, WordEmbedder(model="one")) as base:
+        await base.put(german)
+    async with opened(tmp_path, WordEmbedder(model="two")) as base:
+        await base.knowledge.store.put([german])
+        found = await base.knowledge.search("Häusern", OPEN, Tier.OPEN)
+        assert [one.id for one in found.results] == ["fluss"]
+
+
 async def test_the_old_collection_goes_once_the_new_one_answers(
     tmp_path: Path, make: Callable[..., Any]
 ) -> None:
@@ -64,6 +76,22 @@ async def test_the_old_collection_goes_once_the_new_one_answers(
     async with opened(tmp_path, WordEmbedder(model="two")) as base:
         await base.put(*notes(make))
         await base.knowledge.search("river", OPEN, Tier.OPEN)
+    kept = [path.name for path in (tmp_path / "vectors").iterdir() if "notes" in path.name]
+    assert len(kept) == 1
+
+
+async def test_a_collection_that_was_given_up_half_filled_goes(
+    tmp_path: Path, make: Callable[..., Any]
+) -> None:
+    river, lunch = notes(make)
+    async with opened(tmp_path, WordEmbedder(model="one")) as base:
+        await base.put(river, lunch)
+    async with opened(tmp_path, WordEmbedder(model="two")) as base:
+        await base.put(river)
+    async with opened(tmp_path, WordEmbedder(model="one")) as base:
+        await base.put(river, lunch)
+        found = await base.knowledge.search("river", OPEN, Tier.OPEN)
+        assert (found.mode, found.note) == ("hybrid", None)
     kept = [path.name for path in (tmp_path / "vectors").iterdir() if "notes" in path.name]
     assert len(kept) == 1
 
