@@ -90,7 +90,7 @@ def supervise(setup: Setup, number: int) -> None:
     config = setup.portal.config
     welcome = Welcome(None, setup.portal, with_tokens=bool(static_tokens(setup)))
     made(setup.data_dir)
-    with held(setup.data_dir), listen(config) as tcp:
+    with held(setup.data_dir), listen(config, alone=True) as tcp:
         _key(setup, signing_key)
         rebuildable(setup.data_dir / "workers")
         limits = config.limits

@@ -177,7 +177,8 @@ class Limits(_Section):
     drain: Duration = Field(
         timedelta(0),
         description="How long requests are taken after SIGTERM while /readyz says 503, so that a "
-        "balancer sees it, such as 10s.",
+        "balancer sees it, such as 10s. With one, a portal that starts refuses connections until "
+        "its plugins are open.",
     )
     linger: Duration = Field(
         timedelta(seconds=5),

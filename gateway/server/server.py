@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import signal
 import socket
 import stat
 from collections.abc import Callable, Generator, Iterator
@@ -32,12 +33,15 @@ from gateway.server.local import Local
 
 if TYPE_CHECKING:
     from gateway.app import PortalApp
+    from gateway.plugin_host import PluginHost
     from gateway.server.worker import Worker
 
 _MAX_MESSAGE_BYTES = 64 * 1024
 """Bytes of one WebSocket message; no surface reads any, so few are accepted."""
 _GC_THRESHOLD_OBJECTS = 20_000
 """Objects that may be new before the garbage collector looks through them."""
+_BACKLOG_CONNECTIONS = 2048
+"""Connections that may wait to be accepted."""
 _OTHER_OPEN_FILES = 1024
 """Files that may be open beside connections."""
 _UNREAD_TIMEOUT_SECONDS = 60
@@ -157,6 +161,10 @@ async def serve(
             serving_local = asyncio.create_task(local.serve([unix]))
             if worker is not None:
                 await worker.before_listening(running)
+            elif config.limits.drain and not await _are_tried(running.plugins):
+                local.should_exit = True
+                await serving_local
+                return
             serving = asyncio.create_task(public.serve([tcp] if shared is None else []))
             listening = asyncio.create_task(public.listening.wait())
             await asyncio.wait({serving, listening}, return_when=asyncio.FIRST_COMPLETED)
@@ -171,6 +179,20 @@ async def serve(
             listening.cancel()
             local.should_exit = True
             await asyncio.gather(serving, serving_local)
+
+
+async def _are_tried(plugins: PluginHost) -> bool:
+    """Wait until the plugins are open or late; false where SIGTERM comes first."""
+    loop, told = asyncio.get_running_loop(), asyncio.Event()
+    with contextlib.suppress(RuntimeError, ValueError):  # not in the main thread
+        loop.add_signal_handler(signal.SIGTERM, told.set)
+    waits = [asyncio.create_task(plugins.tried()), asyncio.create_task(told.wait())]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for each in waits:
+        each.cancel()
+    with contextlib.suppress(RuntimeError, ValueError):
+        loop.remove_signal_handler(signal.SIGTERM)
+    return not told.is_set()
 
 
 def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
@@ -204,8 +226,15 @@ def _as_seen(network: IPv4Network | IPv6Network) -> Iterator[IPv4Network | IPv6N
         yield IPv6Network(f"::ffff:{network.network_address}/{96 + network.prefixlen}")
 
 
-def listen(config: PortalConfig) -> socket.socket:
-    """Listen for everyone; who connects waits until :func:`serve` answers.
+def listen(config: PortalConfig, *, alone: bool = False) -> socket.socket:
+    """Take the port for everyone; who connects waits until :func:`serve` answers.
+
+    A portal with ``limits.drain`` has others beside it: until it answers it refuses connections,
+    so that a balancer sends the request to one of them.
+
+    Args:
+        config: where to listen.
+        alone: whether connections wait all the same.
 
     Raises:
         ConfigError: the port is taken, or the address is not this machine's.
@@ -222,7 +251,8 @@ def listen(config: PortalConfig) -> socket.socket:
         tcp.close()
         reason = f"cannot listen on {host}:{port}: {error.strerror}; choose another with --port"
         raise ConfigError([Problem("portal.yaml", 0, "listen", reason)]) from None
-    tcp.listen(2048)
+    if alone or not config.limits.drain:
+        tcp.listen(_BACKLOG_CONNECTIONS)
     tcp.setblocking(False)
     return tcp
 

@@ -28,31 +28,41 @@ class Replica:
     port: int
     process: asyncio.subprocess.Process | None = None
     ready: bool = False
+    server: str = SERVER
 
     @classmethod
     async def begun(cls, place: Path, settings: str = "", limits: str = "") -> Replica:
         """Start one, with further lines of ``portal.yaml``, and further limits."""
         replica = cls(place, free_port())
-        (place / "config").mkdir(parents=True)
-        (place / "config" / "portal.yaml").write_text(
-            f"listen: {{port: {replica.port}}}\nservices: {{embedding: none}}\n"
-            f"limits: {{calls: none, drain: 1s{limits}}}\n{settings}"
-        )
-        (place / "config" / "tiers.yaml").write_text("default: open\n")
+        replica.configure(settings, limits)
         await replica.start()
         return replica
 
+    def configure(self, settings: str = "", limits: str = "") -> None:
+        """Write its configuration."""
+        config = self.place / "config"
+        config.mkdir(parents=True)
+        (config / "portal.yaml").write_text(
+            f"listen: {{port: {self.port}}}\nservices: {{embedding: none}}\n"
+            f"limits: {{calls: none, drain: 1s{limits}}}\n{settings}"
+        )
+        (config / "tiers.yaml").write_text("default: open\n")
+
     async def start(self) -> None:
-        """Start it, again or for the first time."""
+        """Start it, again or for the first time, and wait until it listens."""
+        assert int(await self.begin()) == self.port
+
+    async def begin(self) -> bytes:
+        """Start it; the first line that it prints."""
         self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", SERVER, str(self.place)),
+            *(sys.executable, "-c", self.server, str(self.place)),
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
         )
         assert self.process.stdout is not None
-        assert int(await self.process.stdout.readline()) == self.port
+        return await self.process.stdout.readline()
 
     async def stop(self) -> None:
         """End it as a supervisor does."""

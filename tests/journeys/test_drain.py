@@ -12,13 +12,35 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from benchmarks.processes import free_port
 from tests.journeys.replica import Load, Replica, until
+from tests.journeys.test_serving import SERVER, request
 from tests.servers import nginx
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 PROBE_SECONDS = 0.1
 BEHIND_NGINX = f"public_url: https://{nginx.HOST}\ntrusted_proxies: [127.0.0.1]\n"
+
+LATE = SERVER.replace(
+    "logs.configure",
+    """
+import asyncio
+from contextlib import asynccontextmanager
+
+at_once = garden._open
+
+@asynccontextmanager
+async def late(config, host):
+    print("opening", flush=True)
+    await asyncio.sleep(5)
+    async with at_once(config, host) as offer:
+        yield offer
+
+garden._open = late
+logs.configure""",
+)
+"""The server of a replica whose plugin takes a while to open."""
 
 
 class TcpBalancer:
@@ -121,6 +143,38 @@ async def test_after_the_signal_a_replica_is_not_ready_answers_and_then_ends_con
         assert ended, "the last answers ended their connections"
         assert {(503, False), (503, True)} <= states
         assert await asyncio.wait_for(replica.process.wait(), 60) == 0
+
+
+@asynccontextmanager
+async def opening(place: Path) -> AsyncIterator[Replica]:
+    """A replica whose plugin is about to open."""
+    replica = Replica(place, free_port(), server=LATE)
+    replica.configure()
+    try:
+        assert await replica.begin() == b"opening\n"
+        yield replica
+    finally:
+        await replica.kill()
+
+
+async def test_a_replica_that_begins_refuses_connections_until_its_plugins_are_open(
+    tmp_path: Path,
+) -> None:
+    async with opening(tmp_path / "one") as replica, httpx2.AsyncClient(timeout=60) as http:
+        assert await _refused(replica.port)
+        async with asyncio.timeout(60):
+            while await _refused(replica.port):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        call = request("tools/call", name="look", arguments={"name": "north"})
+        answer = await http.post(f"http://127.0.0.1:{replica.port}/mcp", **call)
+        assert "beans" in answer.text
+
+
+async def test_a_replica_that_is_told_to_stop_before_it_listens_ends_in_order(
+    tmp_path: Path,
+) -> None:
+    async with opening(tmp_path / "one") as replica:
+        await replica.stop()
 
 
 async def test_an_idle_connection_has_a_last_answer_after_the_port_is_closed(

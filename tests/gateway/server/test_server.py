@@ -33,6 +33,15 @@ def test_a_data_directory_is_held_by_one_portal_at_a_time(tmp_path: Path) -> Non
         pass
 
 
+def test_a_portal_with_others_beside_it_refuses_connections_until_it_answers() -> None:
+    settings = {"listen": {"host": "127.0.0.1", "port": 0}, "limits": {"drain": "1s"}}
+    config = PortalConfig.model_validate(settings)
+    with listen(config) as listener, pytest.raises(ConnectionRefusedError):
+        socket.create_connection(listener.getsockname())
+    with listen(config, alone=True) as listener, socket.create_connection(listener.getsockname()):
+        pass
+
+
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux has it")
 def test_a_connection_whose_client_reads_nothing_breaks_after_a_minute() -> None:
     config = PortalConfig.model_validate({"listen": {"host": "127.0.0.1", "port": 0}})
