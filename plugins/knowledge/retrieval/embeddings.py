@@ -102,6 +102,16 @@ class Embeddings:
         async with self._database.read() as connection:
             return set(await connection.scalars(chosen))
 
+    async def of_other_models(self, prefix: str) -> set[str]:
+        """The keys of what keeps vectors of other models that begin with ``prefix``."""
+        import sqlalchemy as sa
+
+        table = _table()
+        others = (table.c.model.startswith(prefix, autoescape=True), table.c.model != self.model)
+        async with self._database.read() as connection:
+            chosen = sa.select(table.c.document).distinct().where(*others)
+            return set(await connection.scalars(chosen))
+
     async def keep(self, documents: Mapping[str, Mapping[str, Vector]]) -> None:
         """Keep the vectors of documents, in place of those kept for them before.
 

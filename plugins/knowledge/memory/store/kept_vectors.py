@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
+_LATER = "/passages"
+"""What the keys of the vectors of an entry's later passages end with: no id has a slash."""
+
 
 class KeptVectors:
     """The kept vectors.
@@ -94,6 +97,11 @@ class KeptVectors:
         """The names of the models whose vectors of entries are kept."""
         return {name.removeprefix(MEMORY_PREFIX) for name in await self._kept.models(MEMORY_PREFIX)}
 
+    async def of_other_models(self) -> set[str]:
+        """The ids of entries that keep vectors of other models."""
+        kept = await self._kept.of_other_models(MEMORY_PREFIX)
+        return {each.removeprefix(MEMORY_PREFIX).removesuffix(_LATER) for each in kept}
+
     async def delete_in(self, connection: AsyncConnection, ids: Collection[str]) -> None:
         """Forget the vectors of entries, in the transaction that removes them."""
         named = [name(each) for each in sorted(ids) for name in (_document, _passages)]
@@ -118,5 +126,5 @@ def _document(id: str) -> str:
 
 
 def _passages(id: str) -> str:
-    """Under what the vectors of an entry's later passages are kept: no id has a slash."""
-    return f"{MEMORY_PREFIX}{id}/passages"
+    """Under what the vectors of an entry's later passages are kept."""
+    return f"{MEMORY_PREFIX}{id}{_LATER}"

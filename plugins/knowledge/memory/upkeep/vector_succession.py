@@ -49,7 +49,10 @@ class VectorSuccession:
         is_half_filled = bool(models - {self.vectors.embedder.model})
         if self.vectors.behind or is_half_filled or await self._is_empty():
             self.vectors.behind = True
-            await VectorRepair(self.inventory, self.vectors)()
+            repair = VectorRepair(self.inventory, self.vectors)
+            await repair()
+            # Where a model came back, its points stand and what it made of them is kept no more.
+            await repair.fill(await self.vectors.kept.of_other_models())
             await self.vectors.remove_former(models)
         self.vectors.behind = False
 

@@ -101,6 +101,29 @@ async def test_what_a_portal_that_died_has_left_of_it_is_made_at_the_next_start(
     await whole(world, count)
 
 
+async def test_nothing_is_left_of_a_model_that_was_tried_and_given_up(open_world: Opener) -> None:
+    count = EMBEDDING_BATCH_SIZE + 4
+    world = await open_world(WordEmbedder())
+    for number in range(count):
+        await world.remember(ANA, f"Gate {number} is green.")
+    await whole(world, count)
+    stopped = Stopped()
+    stopped.may.set()
+    world = await open_world(stopped)
+    await until(lambda: half_made(world))
+    world = await open_world(WordEmbedder())
+    vectors = world.memory.entries.vectors
+    assert vectors is not None
+    kept = vectors.kept
+
+    async def is_of_one() -> bool:
+        return await kept.models() == {"words"}
+
+    await until(is_of_one)
+    await whole(world, count)
+    assert await kept.of_other_models() == set()
+
+
 async def half_made(world: World) -> bool:
     return len(await points(world)) == EMBEDDING_BATCH_SIZE
 
