@@ -158,7 +158,8 @@ class CreateResponse(BaseModel):
     note: str | None = Field(
         None,
         description="That nobody else reads it, where its policy is for others and names none; "
-        "or that it is long, and found by meaning throughout only in some minutes.",
+        "that it is long, and found by meaning throughout only in some minutes; or that it was "
+        "over, and holds again as it says something else now.",
     )
     near: list[NearEntry] = Field(
         default_factory=list,

@@ -28,6 +28,7 @@ from plugins.knowledge.memory.rights.approval_rules import Agreement, ApprovalNe
 from plugins.knowledge.memory.rights.roles import Roles, may_change, may_remove, require_role
 from plugins.knowledge.memory.store.audit import AuditLog, AuditRecord
 from plugins.knowledge.memory.store.reads import Reads
+from plugins.knowledge.memory.store.relations import Beside
 from plugins.knowledge.memory.store.vectors import MemoryVectors
 from plugins.knowledge.memory.store.writes import Event, Writes
 from plugins.knowledge.memory.write.drafts import new_record, updated_record
@@ -36,7 +37,7 @@ from plugins.knowledge.memory.write.embedding import entry_vector
 from plugins.knowledge.memory.write.merging import merged
 from plugins.knowledge.memory.write.near import Look
 from plugins.knowledge.memory.write.places import in_its_place
-from plugins.knowledge.memory.write.relations import EntryRelations, is_seen_by_others
+from plugins.knowledge.memory.write.relations import EntryRelations, holds_again, is_seen_by_others
 from plugins.knowledge.memory.write.removals import remove
 
 if TYPE_CHECKING:
@@ -306,19 +307,22 @@ class Entries:
         if not is_same and (vector is not None or self.vectors is None):
             look = await self.relations.nearby(wanted, vector, caller)
 
+        ended: list[Beside] = []
+
         async def revise(connection: AsyncConnection) -> None:
             if look is not None:
                 await self.relations.nearby.again_in(connection, look)
             if not is_same:
                 near = () if look is None else look.near
-                await self.relations.revise_in(connection, current, wanted, near)
+                ended[:] = await self.relations.revise_in(connection, current, wanted, near)
 
         writes = self.audited(AuditRecord(person, "update", wanted.id, "done")).alongside(revise)
         event = await writes.replace(wanted, current.version, person, vector)
         if event is None:
             return None
         self.tell([event])
-        note = await self.show(wanted, vector, hidden=current.embedded)
+        shown = await self.show(wanted, vector, hidden=current.embedded)
+        note = " ".join(filter(None, (holds_again(wanted.id, ended, caller), shown))) or None
         near = () if look is None else look.near
         told = await self.relations.nearby.named(near, (), caller)
         return CreateResponse(entry=wanted.entry(), status="updated", near=told, note=note)

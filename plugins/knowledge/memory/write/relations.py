@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -169,7 +169,7 @@ class EntryRelations:
 
     async def revise_in(
         self, connection: AsyncConnection, current: Record, wanted: Record, near: Sequence[Near]
-    ) -> None:
+    ) -> list[Beside]:
         """Judge anew how an entry goes together with others once it says something else.
 
         What ended it was said of its former words. What it ends itself stays ended, unless the new
@@ -180,12 +180,17 @@ class EntryRelations:
             current: the entry as it was.
             wanted: the entry as it is to be.
             near: what was found near the new version.
+
+        Returns:
+            What ended it, as was decided, and does no more.
         """
+        gone: list[Beside] = []
         if not still_says(wanted, current):
             beside = await self.store.beside_in(connection, wanted.id)
             gone = [each for each in beside if not _goes_on(wanted, current, each)]
             await self.store.drop_in(connection, wanted.id, gone)
         await self.found_in(connection, wanted.id, near)
+        return [each for each in gone if each.is_later and each.kind.ends_the_other]
 
     async def _check_first(
         self, connection: AsyncConnection, target: Record, entry: str, by: str
@@ -201,6 +206,25 @@ class EntryRelations:
                 "supersede it instead, or contest it.",
                 {"superseded_by": shown[0].id},
             )
+
+
+def holds_again(id: str, ended: Iterable[Beside], caller: Caller) -> str | None:
+    """What to say to who wrote an entry anew that others had ended; None where there is nothing.
+
+    Args:
+        id: the entry's.
+        ended: what ended it, as :meth:`EntryRelations.revise_in` returned it.
+        caller: who wrote it, and is told of what they may read.
+    """
+    held = caller_keys(caller)
+    told = sorted({each.other.id for each in ended if not held.isdisjoint(each.other.readers)})
+    if not told:
+        return None
+    return (
+        f"{', '.join(told)} had ended it; that was said of its former words, and is taken back. "
+        f"Where it is over all the same, call settle_memory(id={told[0]}, target={id}, "
+        "decision=supersedes)."
+    )
 
 
 def _still_over(ending: Record, ended: Record) -> MemoryFailed:

@@ -60,11 +60,18 @@ async def test_without_a_model_versions_are_compared_by_their_words(open_world: 
 async def test_what_ended_an_entry_was_said_of_its_former_words(world: World) -> None:
     red = await say(world, "The lamp of the cellar is red.")
     green = await say(world, "The lamp of the cellar is green.", relations=superseding(red))
-    await revise(world, red, "The lamp of the cellar is purple.")
+    note = (await revise(world, red, "The lamp of the cellar is purple.")).note
+    assert note is not None
+    assert note.startswith(f"{green.entry.id} had ended it")
     answer = await told(world, "lamp of the cellar")
     assert next(iter(answer.items())) == ("The lamp of the cellar is purple.", "")
     assert answer["The lamp of the cellar is green."] == f"seems replaced by {red.entry.id}"
-    assert green.entry.id
+
+
+async def test_who_rewords_what_is_over_is_told_of_nothing(world: World) -> None:
+    red = await say(world, "The lamp of the cellar is red.")
+    await say(world, "The lamp of the cellar is green.", relations=superseding(red))
+    assert (await revise(world, red, "The lamp down in the cellar is red.")).note is None
 
 
 async def test_what_speaks_of_something_else_now_ends_nothing_and_answers_for_nothing(
