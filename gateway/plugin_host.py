@@ -279,6 +279,7 @@ def make_host(
         jobs=shares.jobs,
         embedder=shares.embedder,
         reranker=shares.reranker,
+        other_model=shares.other_model,
         log=get_logger(f"plugin.{plugin}").bind(plugin=plugin),
         changed=changed,
         reoffer=reoffer,

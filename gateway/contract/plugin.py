@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -63,6 +63,12 @@ class Change:
     uri: str | None = None
 
 
+@asynccontextmanager
+async def no_model(name: str) -> AsyncGenerator[None]:
+    """No other model, whatever its name."""
+    yield None
+
+
 @dataclass(frozen=True, slots=True)
 class Host:
     """What the gateway gives to one plugin. Everything in it is the plugin's own share.
@@ -76,6 +82,9 @@ class Host:
         database, vectors, objects, cache, jobs: the services (``gateway/contract/services.py``).
         embedder: the embedding model, or None where the portal has none.
         reranker: a cross-encoder, or None where none is configured.
+        other_model: opens another model by its name (``Embedder.model``) until the block ends, so
+            that what it made can be asked while the portal's model makes it anew; None where this
+            machine has it no more.
         log: a structured logger that carries the plugin's name.
         changed: tells clients and other plugins of a :class:`Change`; returns at once.
         reoffer: replaces the plugin's tools, prompts and their families, resources, templates,
@@ -118,6 +127,7 @@ class Host:
     vault: Vault = field(default_factory=Vault)
     models: Models = NO_MODELS
     work: Works = field(default_factory=NoWorks)
+    other_model: Callable[[str], AbstractAsyncContextManager[Embedder | None]] = no_model
 
 
 async def _nobody_runs(method: str, path: str, body: Mapping[str, Any] | None = None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -109,6 +109,7 @@ class Shares:
     embedder: Embedder | None
     reranker: Reranker | None
     models: Models
+    other_model: Callable[[str], AbstractAsyncContextManager[Embedder | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,7 @@ class Services:
         Raises:
             ValueError: the name is the gateway's own.
         """
+        from gateway.services.embedding.service import other_model
         from gateway.services.vectors.store import OwnedVectors
 
         if name == GATEWAY:
@@ -209,6 +211,7 @@ class Services:
             embedder=self.embedder,
             reranker=self.reranker,
             models=self.models.for_owner(name),
+            other_model=other_model,
         )
 
     def register_jobs(self, plugin: str, jobs: Sequence[Job]) -> None:

@@ -9,9 +9,11 @@ such as an entry of memory that is written, before those of an index that is bui
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 FEW_TEXTS = 8
 """So many texts at most are what somebody writes, and go before those of an index."""
+_FASTEMBED = "fastembed:"
+"""What the names of models begin with that are fetched by name."""
 CHARACTERS_PER_TOKEN = 4
 """A rough figure for prose, good enough to make batches of similar work."""
 
@@ -168,8 +172,41 @@ def open_embedder(setting: str) -> ThreadedEmbedder | None:
     if is_directory(setting):
         return _open_directory(Path(setting).expanduser())
     mark = of_name(setting).mark
-    identity = f"fastembed:{setting}" + (f"+{mark}" if mark else "")
+    identity = f"{_FASTEMBED}{setting}" + (f"+{mark}" if mark else "")
     return ThreadedEmbedder(lambda: identity, lambda: _fastembed(setting))
+
+
+@asynccontextmanager
+async def other_model(name: str) -> AsyncGenerator[ThreadedEmbedder | None]:
+    """A model by what identifies it, beside the portal's, until the block ends.
+
+    Args:
+        name: as :attr:`ThreadedEmbedder.model` says it.
+
+    Yields:
+        The model, opened; None where this machine has it no more, or it was a directory's.
+    """
+    found = await asyncio.to_thread(_identified, name)
+    async with AsyncExitStack() as stack:
+        if found is not None:
+            stack.push_async_callback(found.close)
+            try:
+                await found.warm()
+            except (ModelUnavailable, OSError):
+                found = None
+        yield found
+
+
+def _identified(name: str) -> ThreadedEmbedder | None:
+    """The model that goes by a name, not opened yet."""
+    bare = name.removeprefix(_FASTEMBED)
+    settings = [bare.partition("+")[0]] if bare != name else [*PACKAGED]
+    for setting in settings:
+        with contextlib.suppress(ModelUnavailable, OSError):
+            found = open_embedder(setting)
+            if found is not None and found.model == name:
+                return found
+    return None
 
 
 def prepare(setting: str) -> None:

@@ -45,7 +45,7 @@ class Asked:
         tagged: keys of documents of which it is a tag.
         numbered: keys of documents that go by a number or a day in it.
         code: the names out of code that it has, each with the keys of documents that are called so.
-        anew: whether a former collection answers, by words.
+        anew: whether a former collection answers.
         is_read: whether the model can read it; else no meanings are compared.
         foreign: the question, where it is in another language than the model's.
         stop_words: its words that tell nothing of what it is about.

@@ -24,7 +24,7 @@ from plugins.knowledge.retrieval.index_contents import IndexContents
 from plugins.knowledge.retrieval.lasting_collection import LastingCollection
 from plugins.knowledge.retrieval.passages import fingerprint
 from plugins.knowledge.retrieval.points import HEADS, LAYOUT, Prepared, points, prepare, spec
-from plugins.knowledge.retrieval.succession import Succession
+from plugins.knowledge.retrieval.succession import Former, Succession
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,7 +95,7 @@ class Index:
         collection = await LastingCollection.open(
             host.vectors, name, spec(dimensions), lambda: opened.lose()
         )
-        succession = await Succession.open(host, name, dimensions)
+        succession = await Succession.open(host, name, embedder)
         kept = None if embedder is None else Embeddings(host.database, embedder.model)
         opened = cls(collection, embedder, kept, succession)
         return opened
@@ -107,15 +107,15 @@ class Index:
     async def look_after_replaced(self) -> None:
         """Have collections go that another model or layout has replaced, once nobody asks them."""
         if self._succession is not None:
-            await self._succession.replaced.look()
+            await self._succession.look()
 
     @property
     def has_former(self) -> bool:
         """Whether another collection answers while this one is being filled."""
         return self._succession is not None and self._succession.former is not None
 
-    async def former(self, documents: int) -> Collection | None:
-        """The collection that answers in this one's place, by words; None where this one does.
+    async def former(self, documents: int) -> Former | None:
+        """What answers in this one's place; None where this one does.
 
         Args:
             documents: how many documents there are; once as many are in this one, it answers.
@@ -134,7 +134,8 @@ class Index:
         Args:
             version: of the catalogue; they are counted anew where it has changed.
         """
-        answers = (self._succession and self._succession.former) or self.collection
+        former = None if self._succession is None else self._succession.former
+        answers = self.collection if former is None else former.collection
         now = (version, self._written, answers.identity)
         if self._languages[0] != now:
             counts = await asyncio.gather(
@@ -203,6 +204,8 @@ class Index:
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
+        if self._succession is not None:
+            await self._succession.close()
 
     async def _settle(self) -> None:
         await asyncio.gather(*self._running, return_exceptions=True)

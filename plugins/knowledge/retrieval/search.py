@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from gateway.contract import Condition, Embedder, Host, Tier, VectorQuery
+from gateway.contract import Condition, Embedder, Host, Sparse, Tier, VectorQuery
 from plugins.knowledge.facets import NARROWING, counted
 from plugins.knowledge.notes.documents import DocumentEntry
 from plugins.knowledge.permalinks import Permalinks
@@ -66,6 +66,9 @@ _MAX_LIKELY = 30
 _ANEW_NOTE = (
     "The index is being made anew, for another model or version: until it is whole, results are "
     "found by words alone."
+)
+_FORMER_NOTE = (
+    "The index is being made anew, for another model: until it is whole, the one before answers."
 )
 _KEYWORD_NOTE = "This portal has no embedding model: results are found by words alone."
 
@@ -153,7 +156,7 @@ class Search:
         note: str,
     ) -> SearchResults:
         """The answer; what matches is counted, unless it is None."""
-        anew = _ANEW_NOTE if asked.anew else None
+        anew = (_FORMER_NOTE if asked.by_meaning else _ANEW_NOTE) if asked.anew else None
         without_model = _KEYWORD_NOTE if self._host.embedder is None else None
         unread = None if asked.is_read else UNREAD_NOTE
         foreign = foreign_questions.NOTE if asked.foreign else None
@@ -169,27 +172,27 @@ class Search:
     async def _asked(
         self, question: str, filters: SearchFilters, up_to: Tier, meaning: Vector | bool
     ) -> Asked:
-        is_read = (model := self._host.embedder) is None or reads(model.model, question)
+        former = await self._index.former(len(self._store.entries(Tier.MEMBERS)))
+        model = self._host.embedder if former is None else former.embedder
+        is_read = model is None or reads(model.model, question)
         says_something = any(each.isalnum() for each in question)  # signs alone mean nothing
         embedder = model if is_read and says_something and meaning is not False else None
         foreign = ForeignQuestion.of(embedder.model, question) if embedder else None
         where = self._where(filters, up_to)
-        former = await self._index.former(len(self._store.entries(Tier.MEMBERS)))
         languages = await self._index.languages(self._store.version)
         other_names = self._names.other_names(question, up_to)
         stop_words = stop_words_of(foreign, "" if is_read else question)
         sparse = bm25.query(question, languages, other_names, stop_words)
-        queries, wider = {}, self._versions.wider
-        if sparse.indices:
-            queries[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS * wider, PAYLOAD)
-        if sparse.indices and former is None:
-            queries[WHOLE] = VectorQuery(WHOLE, sparse, where, _MAX_TERM_HITS * wider)
-        if embedder is not None and former is None:
-            made = await embedder.query(question) if isinstance(meaning, bool) else meaning
-            queries[MEANING] = VectorQuery(MEANING, made, where, _MAX_NEAR * wider)
+        queries = self._by_words(sparse, where, whole=former is None or model is not None)
+        if embedder is not None:
+            # The vector that the portal's model made says nothing to the one before.
+            if isinstance(meaning, bool) or former is not None:
+                meaning = await embedder.query(question)
+            limit = _MAX_NEAR * self._versions.wider
+            queries[MEANING] = VectorQuery(MEANING, meaning, where, limit)
         return Asked(
             question=question,
-            collection=former or self._index.collection,
+            collection=self._index.collection if former is None else former.collection,
             queries=queries,
             where=where,
             languages=languages,
@@ -200,11 +203,21 @@ class Search:
             code=self._names.coded(question, up_to),
             anew=former is not None,
             is_read=is_read,
-            foreign=foreign if former is None else None,
+            foreign=foreign,
             stop_words=stop_words,
             least=self._least(embedder, question, languages, up_to),
             about=lambda key: entry.about if (entry := self._store.entry(key, up_to)) else "",
         )
+
+    def _by_words(
+        self, sparse: Sparse, where: tuple[Condition, ...], *, whole: bool
+    ) -> dict[str, VectorQuery]:
+        """What finds passages by the words of a question; and whole documents, where these are."""
+        if not sparse.indices:
+            return {}
+        limit = _MAX_TERM_HITS * self._versions.wider
+        queries = {TERMS: VectorQuery(TERMS, sparse, where, limit, PAYLOAD)}
+        return queries | ({WHOLE: VectorQuery(WHOLE, sparse, where, limit)} if whole else {})
 
     def _least(
         self, embedder: Embedder | None, question: str, languages: Sequence[str], up_to: Tier

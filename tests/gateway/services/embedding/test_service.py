@@ -16,7 +16,7 @@ from gateway.services.embedding import service as embedding
 from gateway.services.embedding.model_files import ModelUnavailable
 from gateway.services.embedding.onnx_text import OnnxText
 from gateway.services.embedding.sentence_models import OnnxSentences
-from gateway.services.embedding.service import ThreadedEmbedder, open_embedder
+from gateway.services.embedding.service import ThreadedEmbedder, open_embedder, other_model
 from tests.gateway.services.embedding.tiny_models import sentence_encoder, write_tokenizer
 
 
@@ -267,3 +267,20 @@ async def test_the_embedded_model_answers(tmp_path: Path, monkeypatch: pytest.Mo
     asked = await embedder.query("Who has access to what?")
     assert asked @ near > asked @ far
     await embedder.close()
+
+
+async def test_a_model_is_opened_by_its_name_beside_the_portals_own() -> None:
+    portal = open_embedder("embedded")
+    assert portal is not None
+    async with other_model(portal.model) as other:
+        assert other is not None
+        asked, again = await other.query("a gate"), await portal.query("a gate")
+        assert other.model == portal.model
+        assert np.allclose(asked, again)
+    await portal.close()
+
+
+@pytest.mark.parametrize("name", ["keyword", "tiny-0123456789", "fastembed:nobody/has-this"])
+async def test_a_model_that_this_machine_has_not_is_none(name: str) -> None:
+    async with other_model(name) as other:
+        assert other is None

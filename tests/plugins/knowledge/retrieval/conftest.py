@@ -15,6 +15,7 @@ import pytest
 
 from gateway.config.language_models import LanguageModels
 from gateway.contract import Embedder, Host, Reranker, Tier
+from gateway.contract.plugin import no_model
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from gateway.toolkit.words import terms
@@ -114,11 +115,19 @@ Opener = Callable[..., Awaitable[Base]]
 
 @asynccontextmanager
 async def opened(
-    data: Path, embedder: Embedder | None = None, reranker: Reranker | None = None
+    data: Path,
+    embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
+    other_model: Any = no_model,
 ) -> AsyncGenerator[Base]:
     """A knowledge base in a data directory, closed at the end of the block."""
     async with open_services(SETTINGS, data) as services:
-        shares = replace(services.for_plugin("knowledge"), embedder=embedder, reranker=reranker)
+        shares = replace(
+            services.for_plugin("knowledge"),
+            embedder=embedder,
+            reranker=reranker,
+            other_model=other_model,
+        )
         host = make_host(shares, "knowledge", "Test portal")
         knowledge = await Knowledge.open(host, Store.of(host), "test")
         try:
