@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 
 from gateway.toolkit.words import stem
 from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, terms_of, turn_of
@@ -26,6 +27,8 @@ _ENDS = r"(?=\s*(?:[.,:;!?]|$|\b(?:for|in|on|at|as|since|because|to|and|over|thi
 _GONE = rf"(?P<gone>{_SOME})"
 _TOPIC = rf"(?P<topic>{_SOME})"
 _HAS = r"(?:has |have |had )?"
+_IS = r"(?:(?:was|were|is|are|got|has been|have been) )"
+_DROPPED = r"(?:dropped|cancel+ed|scrapped|abandoned|ditched|discontinued)"
 _PATTERNS = tuple(
     re.compile(each, re.IGNORECASE)
     for each in (
@@ -38,11 +41,18 @@ _PATTERNS = tuple(
         rf"^{_GONE} {_HAS}(?:step(?:ped|s) down|resign(?:ed|s)|retire[ds]|quit) as {_TOPIC}"
         r"(?=[.,;!]|$)",
         rf"\b(?:instead of|in place of|rather than) {_GONE}{_ENDS}",
-        r"\b(?:mov|migrat|switch|chang|upgrad|rais|lower|reduc|increase|extend|went|cut)\w*"
+        r"\b(?:mov|migrat|switch|chang|upgrad|rais|lower|reduc|increase|extend|went|cut|transfer"
+        r"|convert|relocat|rewritten|ported|porting)\w*"
         rf" (?:\w+ ){{0,4}}?from {_GONE} to\b",
         rf"\bno more {_TOPIC} (?:on|in|at) {_GONE}(?=[.,;!]|$)",
         rf"\b(?:is|are|was|were) not (?:the |an? )?{_GONE} (?:in the end|but)\b",
-        rf"^(?:we|I) dropped {_GONE}(?=[:;,])",
+        rf"^(?:we|I) {_HAS}{_DROPPED} {_GONE}(?=[:;,])",
+        rf"^{_GONE} {_IS}{_DROPPED}(?=[:;,])",
+        rf"^{_GONE} (?:no longer|(?:does|do|will) not|(?:does|do|wo)n't) (?:\w+ ){{1,2}}?"
+        rf"{_TOPIC}(?: any ?more)?, (?:\w+ ){{1,3}}(?:does|do|will|is|are)(?=[.,;!]|$)",
+        rf"\b(?:fill|stand|step)(?:s|ed|ing)? in for {_GONE} (?:at|in|on|as) {_TOPIC}(?=[.,;!]|$)",
+        rf"^{_GONE} of {_TOPIC} (?:was|were|is|are|proved|turned out) (?:far )?too "
+        r"(?:much|many|little|few|high|low|big|small|long|short|late|early)\b",
     )
 )
 _SAYS_NOTHING = frozenset(map(stem, ("decided", "agreed", "go", "use", "run", "end")))
@@ -92,10 +102,16 @@ def handovers(text: str, speaker: str = "") -> tuple[Handover, ...]:
     speaker, said = turn_of(text, speaker)
     own = frozenset(map(stem, speaker.lower().split()))
     some = sentences(said)[:MAX_SENTENCES]
-    return tuple(one for each in some if not each.endswith("?") for one in _of(each, own))
+    return tuple(
+        one
+        for each, after in zip_longest(some, some[1:], fillvalue="")
+        if not each.endswith("?")
+        for one in _of(each, after if each.endswith(";") else "", own)
+    )
 
 
-def _of(sentence: str, speaker: frozenset[str]) -> Iterable[Handover]:
+def _of(sentence: str, after: str, speaker: frozenset[str]) -> Iterable[Handover]:
+    """What a sentence says to have gone; ``after`` is what it goes on with behind a semicolon."""
     for pattern in _PATTERNS:
         if (match := pattern.search(sentence)) is None:
             continue
@@ -103,4 +119,4 @@ def _of(sentence: str, speaker: frozenset[str]) -> Iterable[Handover]:
         gone = terms_of(said["gone"], speaker)
         topic = terms_of(said.get("topic") or said.get("topic2") or "", speaker)
         if gone:
-            yield Handover(gone, topic, terms_of(sentence, speaker) - gone)
+            yield Handover(gone, topic, terms_of(f"{sentence} {after}", speaker) - gone)

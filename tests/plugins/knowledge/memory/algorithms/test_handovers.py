@@ -19,6 +19,13 @@ CHANGES = [
     ("We decided to use Django.", "We decided to go with FastAPI instead of Django."),
     ("The server is in the basement.", "The server was moved from the basement to the attic."),
     ("The hotel is the Alster.", "The hotel is not the Alster in the end but the Motel One."),
+    ("The ledger stores its data in Oracle.", "Oracle was dropped; the ledger is backed by Redis."),
+    ("Helvetia insures the van.", "We cancelled Helvetia; the van is insured with Zurich."),
+    ("Luis is responsible for the choir.", "Luis no longer looks after the choir, Tomas does."),
+    ("The dose of the syrup is 40 ml.", "40 ml of the syrup was too much: use 5 ml."),
+    ("The speaker of the gala is Ms Yu.", "Hannes fills in for Ms Yu at the gala."),
+    ("The planner is written in Rust.", "The team ported the planner from Rust to Perl."),
+    ("The club has its account at GLS.", "The club's account was transferred from GLS to BBB."),
     ("Tests need Python 3.10.", "We dropped Python 3.10: tests need Python 3.12."),
 ]
 APART = [
@@ -30,6 +37,11 @@ APART = [
     ("Ben has a cat.", "Ben handed the minutes over to Priya."),
     ("Ms Brandt lives in Kalk.", "Ms Brandt was succeeded by Mr Okoye as accountant."),
     ("The server in Bonn has 64 GB.", "The server was moved from the basement to the attic."),
+    ("The ledger stores its data in Oracle.", "Oracle was dropped; the wiki is backed by Redis."),
+    ("Luis is in the choir.", "Luis no longer looks after the garden, Tomas does."),
+    ("The dose of the syrup is 40 ml.", "40 ml of the fertiliser was too much: use 5 ml."),
+    ("Ms Yu lives in Kalk.", "Hannes fills in for Ms Yu at the gala."),
+    ("The wiki is written in Rust.", "The team ported the planner from Rust to Perl."),
     ("The library has 3,000 books.", "The club meets in the attic instead of the library."),
 ]
 
