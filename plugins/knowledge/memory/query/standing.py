@@ -305,7 +305,9 @@ def _as_good(
     said: Mapping[int, frozenset[int]],
     subject: Collection[int],
 ) -> Challenges:
-    """The same without what is only newer, where it does not answer about as well.
+    """The same without what nobody decided, where the newer does not answer about as well.
+
+    What seems to replace an entry may replace another property of it than the one asked for.
 
     Args:
         challenges: what is at odds with answers.
@@ -317,13 +319,15 @@ def _as_good(
     asked = frozenset(subject)
 
     def counts(each: Challenge) -> bool:
-        if each.kind is not Relation.IS_NEWER:
-            return True
         newer, older = best.get(each.entry), best.get(each.target)
         if newer is None or older is None:
+            return each.kind is not Relation.IS_NEWER
+        if each.kind.is_found and newer.alone < AS_GOOD * older.alone:
             return False
+        if each.kind is not Relation.IS_NEWER:
+            return True
         before, after = said.get(older.number, none), said.get(newer.number, none)
-        if not before & asked <= after or newer.alone < AS_GOOD * older.alone:
+        if not before & asked <= after:
             return False
         return len(before & after) >= SAID_AGAIN * len(before) or _as_near(newer, older)
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from gateway.contract import Tier
 from plugins.knowledge.memory.model.entry import KnowledgeEntry
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.record import UPKEEP
 from plugins.knowledge.memory.model.requests import CreateRequest, RelationDraft
 from plugins.knowledge.memory.model.responses import CreateResponse, QueryResponse
 from plugins.knowledge.memory.model.validity import Relation, Validity
@@ -55,6 +56,19 @@ async def test_what_seems_to_replace_an_entry_is_named_and_goes_first(world: Wor
     answer = await world.ask(ANA, "code of the gate 1111")
     assert contents(answer)[0] == "The code of the gate is 2222."
     assert standings(answer)[old.entry.content] == f"seems replaced by {new.entry.id}"
+
+
+async def test_what_seems_to_replace_an_entry_and_answers_far_less_stays_behind(
+    world: World,
+) -> None:
+    old = (await write(world, "The projector stands in the office.")).entry
+    new = (await write(world, "Spare keys moved from the office to the reception desk.")).entry
+    store = world.memory.entries.relations.store
+    async with world.host.database.begin() as connection:
+        await store.add_in(connection, new.id, [(old.id, Relation.SEEMS_TO_REPLACE)], UPKEEP)
+    answer = await world.ask(ANA, "Where does the projector stand?")
+    assert contents(answer)[0] == old.content
+    assert standings(answer)[old.content] == f"seems replaced by {new.id}"
 
 
 @pytest.mark.parametrize(
