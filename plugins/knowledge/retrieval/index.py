@@ -114,6 +114,12 @@ class Index:
         """Whether another collection answers while this one is being filled."""
         return self._succession is not None and self._succession.former is not None
 
+    @property
+    def has_stand_in(self) -> bool:
+        """Whether another model's whole index answers by meaning while this one is being filled."""
+        former = None if self._succession is None else self._succession.former
+        return former is not None and former.embedder is not None
+
     async def former(self, documents: int) -> Former | None:
         """What answers in this one's place; None where this one does.
 

@@ -38,6 +38,7 @@ POLL_INTERVAL_S = 30.0
 """How often it is looked for what nobody told of."""
 RETRY_INTERVAL_S = 300.0
 """How often a source that this process found behind is tried again by it."""
+_STANDS_IN = "Until all are in, the index of the model before answers."
 
 
 class SyncLoop:
@@ -249,7 +250,9 @@ class SyncLoop:
         return True
 
     async def health(self) -> Health:
-        """``starting`` until the first sync is done; ``degraded`` while notes need mending."""
+        """``starting`` until the first sync is done, unless the index before this one answers by
+        meaning; ``degraded`` while notes need mending.
+        """
         status = self._sync.status
         late = any(one.error or not one.is_served for one in self.followers)
         behind = late or bool(status.error) or not status.ready or self._sync.is_running
@@ -280,7 +283,8 @@ class SyncLoop:
             kept = f" {served} documents of the last sync are served." if served else ""
             detail = f"{said.rstrip('.')}.{kept}"
             return Health("degraded" if served else "failed", detail, facts)
-        if not status.ready or not all(one.is_served for one in self.followers):
+        stands_in = bool(served) and self._sync.index.has_stand_in
+        if not stands_in and not (status.ready and all(one.is_served for one in self.followers)):
             return Health("starting", _indexing(status) or "Reading the notes.", facts)
         if errors:
             first = next(one for one in status.problems if one.severity == "error")
@@ -292,7 +296,7 @@ class SyncLoop:
             return Health("degraded", detail, facts)
         if not served and not taken:
             return Health("ok", self._why_nothing(), facts)
-        told = (_indexing(status), _taken_out(taken) if taken else "", better)
+        told = (_indexing(status), _STANDS_IN * stands_in, _taken_out(taken), better)
         return Health("ok", " ".join(filter(None, told)), facts)
 
     async def _advice(self) -> str:
@@ -363,5 +367,7 @@ def _indexing(status: Status) -> str:
 
 
 def _taken_out(taken: Sequence[Problem]) -> str:
+    if not taken:
+        return ""
     notes = len({one.path for one in taken})
     return f"Secrets were taken out of {notes} note{'s' * (notes != 1)}: have them replaced."

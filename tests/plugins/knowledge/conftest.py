@@ -38,7 +38,7 @@ class StoredIndex:
 
     def __init__(self, objects: Objects, fingerprint: str = "1") -> None:
         self.fingerprint = fingerprint
-        self.is_lost = self.has_former = False
+        self.is_lost = self.has_former = self.has_stand_in = False
         self.replaced: list[str] = []
         self._objects = objects
 

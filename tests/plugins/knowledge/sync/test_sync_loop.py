@@ -163,6 +163,21 @@ async def test_one_shot_calls_find_everything_ready(library: Any) -> None:
         assert (await kept.health()).facts["documents"] == 1
 
 
+async def test_a_portal_whose_index_of_before_answers_is_ready_meanwhile(library: Any) -> None:
+    library.note("tags/dao.md")
+    kept = Kept(library, wait_ready=True)
+    async with kept.sync_loop.running():
+        assert (await kept.health()).state == "ok"
+    library.syncing.status.ready = False
+    assert (await kept.health()).state == "starting"
+    library.syncing.index.has_stand_in = True
+    health = await kept.health()
+    assert (health.state, health.detail) == (
+        "ok",
+        "Until all are in, the index of the model before answers.",
+    )
+
+
 async def test_notes_that_cannot_be_served_degrade_and_are_named(library: Any) -> None:
     library.note("tags/dao.md")
     library.write("tags/bad.md", "---\npublish: true\na: [\n---\n")
