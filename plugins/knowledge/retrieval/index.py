@@ -124,13 +124,21 @@ class Index:
         """What answers in this one's place; None where this one does.
 
         Args:
-            documents: how many documents there are; once as many are in this one, it answers.
+            documents: as for :meth:`take_over`.
+        """
+        await self.take_over(documents)
+        return None if self._succession is None else self._succession.former
+
+    async def take_over(self, documents: int) -> None:
+        """Answer in the place of the one before, once all are in.
+
+        Args:
+            documents: how many there are.
         """
         if self._succession is None or not self.has_former:
-            return None
+            return
         if await self.collection.count([HEADS]) >= documents:
             await self._succession.complete()
-        return self._succession.former
 
     async def languages(self, version: int) -> tuple[str, ...]:
         """The languages of the documents, by whose stemmers words are sought.

@@ -235,6 +235,7 @@ class SyncLoop:
             with progress_bar.progress_bar(self._host.log, self.progress) as tell:
                 with span("sync knowledge", root=True):
                     outcome = await self._sync.run(tell)
+                    await self._sync.index.take_over(self.documents)
         except Exception as error:
             self._log_failure(error)
             return False

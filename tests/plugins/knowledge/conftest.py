@@ -57,6 +57,9 @@ class StoredIndex:
     async def finish(self) -> None:
         return
 
+    async def take_over(self, documents: int) -> None:
+        self.has_stand_in = False
+
     async def documents_in(self, languages: Collection[str]) -> int:
         documents = (await self.documents()).values()
         return sum(language_of(one.content) in languages for one in documents)

@@ -176,6 +176,8 @@ async def test_a_portal_whose_index_of_before_answers_is_ready_meanwhile(library
         "ok",
         "Until all are in, the index of the model before answers.",
     )
+    assert await kept.sync_loop.sync_once()
+    assert (await kept.health()).detail == ""
 
 
 async def test_notes_that_cannot_be_served_degrade_and_are_named(library: Any) -> None:
